@@ -127,9 +127,15 @@ pub(crate) async fn watch(core: CoreHandle, looks: Looks, every: Duration) {
             // One that did not say anything is older, or gone.
             let Ok((by, of, asked, Some(saw))) = tried else { continue };
             let (from, to, problem) = (&*by.name, &*of.name, saw.problem);
-            let unreached = Unreached { of: of.worker, incarnation: of.incarnation, by: by.worker, asked };
             let is_reached = problem.is_empty();
-            let shown = ended.note(&by.name, &of.name, (!is_reached).then_some(unreached));
+            let unreached = || Unreached {
+                of: of.worker,
+                incarnation: of.incarnation,
+                by: by.worker,
+                asked,
+                problem: problem.clone(),
+            };
+            let shown = ended.note(&by.name, &of.name, (!is_reached).then(unreached));
             match (shown.is_news, is_reached) {
                 (false, _) => {}
                 (true, true) => tracing::info!(from, to, "a worker reaches another one again"),
@@ -174,7 +180,9 @@ mod tests {
             let far = distance(n, round).unwrap();
             for by in 0..n {
                 let of = (by + far) % n;
-                let word = Unreached { of: WorkerId(of as u32), incarnation: 1, by: WorkerId(by as u32), asked };
+                let (of_worker, by_worker) = (WorkerId(of as u32), WorkerId(by as u32));
+                let problem = String::new();
+                let word = Unreached { of: of_worker, incarnation: 1, by: by_worker, asked, problem };
                 let counts = tries.note(&name(by), &name(of), bad.contains(&of).then_some(word)).counts;
                 words.entry(counts.map_or(usize::MAX, |word| word.of.0 as usize)).or_default().insert(by);
             }
@@ -201,7 +209,9 @@ mod tests {
     fn a_worker_that_gets_nowhere_accuses_nobody_and_one_that_gets_to_the_next_does() {
         let name = |name: &str| -> Arc<str> { Arc::from(name) };
         let asked = Time::from_ms(0);
-        let unreached = |of: u32| Some(Unreached { of: WorkerId(of), incarnation: 1, by: WorkerId(0), asked });
+        let unreached = |of: u32| {
+            Some(Unreached { of: WorkerId(of), incarnation: 1, by: WorkerId(0), asked, problem: String::new() })
+        };
         let mut tries = Tries::default();
         let mut counts = |of: u32, is_reached: bool| {
             let word = unreached(of).filter(|_| !is_reached);

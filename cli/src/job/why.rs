@@ -32,17 +32,17 @@ pub(crate) async fn why(context: &Context, args: &OneJobArgs) -> Outcome {
     let out_of_reach = out_of_reach(&attempts);
     let failed: Vec<Attempt> = attempts.iter().filter(|a| a.state == "FAILED").cloned().collect();
     if config.output == Format::Json {
+        let maps: BTreeMap<&str, u32> = out_of_reach.iter().map(|(worker, lost)| (*worker, lost.maps)).collect();
+        let whys = out_of_reach.iter().filter_map(|(worker, lost)| Some((*worker, lost.why?)));
+        let whys: BTreeMap<&str, &str> = whys.collect();
         let body = json!({ "job": job.job, "state": job.state, "why": job.why, "failed_attempts": failed,
-            "out_of_reach": out_of_reach });
+            "out_of_reach": maps, "out_of_reach_why": whys });
         screen.json(&Listing::new("why", body))?;
         return Ok(Exit::Done);
     }
     screen.line(verdict(&job, failed.len()))?;
-    for (worker, n) in &out_of_reach {
-        let maps = units::counted(u64::from(*n), "map");
-        screen.line(format!(
-            "the output of {maps} on {worker} was made again elsewhere: nobody could fetch it from there"
-        ))?;
+    for (worker, lost) in &out_of_reach {
+        screen.line(lost.told(worker))?;
     }
     // The last failures are those that failed the job.
     for attempt in failed.iter().rev().take(SHOWN) {
@@ -55,14 +55,33 @@ pub(crate) async fn why(context: &Context, args: &OneJobArgs) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Maps by worker whose output others could not fetch.
-fn out_of_reach(attempts: &[Attempt]) -> BTreeMap<&str, u32> {
+/// Map output of one worker that others could not fetch.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct OutOfReach<'a> {
+    maps: u32,
+    /// Who tried, and the error; `None` where the master did not know, as after its restart.
+    why: Option<&'a str>,
+}
+
+impl OutOfReach<'_> {
+    fn told(&self, worker: &str) -> String {
+        let maps = units::counted(u64::from(self.maps), "map");
+        let why = self.why.unwrap_or("nobody could fetch it from there");
+        format!("the output of {maps} on {worker} was made again elsewhere: {why}")
+    }
+}
+
+/// By worker. An attempt that was killed while it ran says how it ended, not why.
+fn out_of_reach(attempts: &[Attempt]) -> BTreeMap<&str, OutOfReach<'_>> {
     let causes = [EndCause::Unreachable, EndCause::TooManyFetchFailures].map(cause_text);
-    let mut workers = BTreeMap::new();
-    for attempt in
-        attempts.iter().filter(|attempt| attempt.cause.as_deref().is_some_and(|cause| causes.contains(&cause)))
-    {
-        *workers.entry(attempt.worker.as_str()).or_default() += 1;
+    let is_of_fetches = |attempt: &&Attempt| attempt.cause.as_deref().is_some_and(|cause| causes.contains(&cause));
+    let mut workers = BTreeMap::<&str, OutOfReach<'_>>::new();
+    for attempt in attempts.iter().filter(is_of_fetches) {
+        let lost = workers.entry(&attempt.worker).or_default();
+        lost.maps += 1;
+        let said = attempt.diagnostics.as_deref().filter(|_| attempt.signal.is_none());
+        // The last word is the one that made the worker unreachable.
+        lost.why = said.or(lost.why);
     }
     workers
 }

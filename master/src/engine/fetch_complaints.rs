@@ -18,12 +18,12 @@ pub(super) struct Complaints {
 }
 
 impl Complaints {
-    /// Notes one, and returns who complained of late once they are enough.
-    pub(super) fn note(&mut self, of: WorkerId, by: WorkerId, now: Time) -> Option<Vec<WorkerId>> {
+    /// Notes one, and returns who complained of late; they are enough from [`WITNESSES`] on.
+    pub(super) fn note(&mut self, of: WorkerId, by: WorkerId, now: Time) -> Vec<WorkerId> {
         let witnesses = self.of.entry(of).or_default();
         witnesses.insert(by, now);
         witnesses.retain(|_, at| now.since(*at) <= WINDOW);
-        (witnesses.len() >= WITNESSES).then(|| witnesses.keys().copied().collect())
+        witnesses.keys().copied().collect()
     }
 
     /// The worker begins anew.
@@ -42,19 +42,21 @@ mod tests {
     fn one_worker_may_complain_as_often_as_it_likes() {
         let mut complaints = Complaints::default();
         for second in 0..100 {
-            assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(second * 1_000)), None);
+            assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(second * 1_000)), [WorkerId(1)]);
         }
     }
 
     #[test]
     fn two_workers_within_minutes_are_enough_and_two_in_an_hour_are_not() {
         let mut complaints = Complaints::default();
-        assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(1)), None);
-        assert_eq!(complaints.note(OF, WorkerId(2), Time::from_ms(3_600_000)), None);
-        assert_eq!(complaints.note(WorkerId(3), WorkerId(1), Time::from_ms(3_600_001)), None, "that is another one");
+        assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(1)), [WorkerId(1)]);
+        assert_eq!(complaints.note(OF, WorkerId(2), Time::from_ms(3_600_000)), [WorkerId(2)]);
+        let of_another = complaints.note(WorkerId(3), WorkerId(1), Time::from_ms(3_600_001));
+        assert_eq!(of_another, [WorkerId(1)]);
         let both = complaints.note(OF, WorkerId(1), Time::from_ms(3_700_000));
-        assert_eq!(both, Some(vec![WorkerId(1), WorkerId(2)]));
+        assert_eq!(both, [WorkerId(1), WorkerId(2)]);
+        assert!(both.len() >= WITNESSES && of_another.len() < WITNESSES);
         complaints.forget(OF);
-        assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(3_700_001)), None);
+        assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(3_700_001)), [WorkerId(1)]);
     }
 }

@@ -8,6 +8,7 @@ use howdah_core::job::WorkerId;
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Input, Report, WorkerState};
 
+use super::fetch_complaints::WITNESSES;
 use super::{Engine, Unreached};
 use crate::tables::WorkerRow;
 
@@ -24,34 +25,43 @@ impl Engine {
             if of == report.worker || self.tables.worker(of).is_none_or(|row| row.state == WorkerState::Lost) {
                 continue;
             }
-            self.complain(of, report.worker, now);
+            self.complain(of, report.worker, now, "");
         }
     }
 
     /// Takes the word of a worker that tried another one, if that one was alive meanwhile and itself is no doubtful case.
-    pub(super) fn take_unreached(&mut self, Unreached { of, incarnation, by, asked }: Unreached) {
+    pub(super) fn take_unreached(&mut self, Unreached { of, incarnation, by, asked, problem }: Unreached) {
         let now = self.clock.read();
         let heard = |row: &&WorkerRow| row.state != WorkerState::Lost && row.last_contact > asked;
         let of_is = self.tables.worker(of).filter(heard).is_some_and(|row| row.incarnation == incarnation);
         let by_is = self.tables.worker(by).filter(heard).is_some_and(|row| row.unreachable.is_none());
         if of_is && by_is {
-            self.complain(of, by, now);
+            self.complain(of, by, now, &problem);
         }
     }
 
-    fn complain(&mut self, of: WorkerId, by: WorkerId, now: Time) {
-        if let Some(witnesses) = self.complaints.note(of, by, now) {
-            self.complaints.forget(of);
-            self.shun(of, &witnesses, now);
-        }
-    }
-
-    fn shun(&mut self, of: WorkerId, witnesses: &[WorkerId], now: Time) {
+    /// `said` is the system's word for it, where the one that complains knows it.
+    fn complain(&mut self, of: WorkerId, by: WorkerId, now: Time, said: &str) {
+        let witnesses = self.complaints.note(of, by, now);
         let mut names: Vec<String> =
             witnesses.iter().filter_map(|&by| Some(self.tables.worker(by)?.name.to_string())).collect();
         names.sort();
+        let (who, verb) = (names.join(" and "), if names.len() == 1 { "says that it cannot" } else { "cannot" });
         let Some(row) = self.tables.workers.get_mut(of.0 as usize) else { return };
-        let problem = format!("{} cannot fetch from it at `{}`", names.join(" and "), row.http_address);
+        let mut problem = format!("{who} {verb} fetch from it at `{}`", row.http_address);
+        if !said.is_empty() {
+            problem.push_str(&format!(": {said}"));
+        }
+        if witnesses.len() < WITNESSES {
+            row.complaint = Some(problem);
+        } else {
+            self.complaints.forget(of);
+            self.shun(of, problem, now);
+        }
+    }
+
+    fn shun(&mut self, of: WorkerId, problem: String, now: Time) {
+        let Some(row) = self.tables.workers.get_mut(of.0 as usize) else { return };
         tracing::warn!(worker = &*row.name, problem, "a worker is unreachable");
         row.shunned_until = now + HOLD;
         if row.unreachable.replace(problem).is_none() {

@@ -92,7 +92,7 @@ impl Beat {
 }
 
 /// A worker tried another one in vain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Unreached {
     pub(crate) of: WorkerId,
     /// Of the one that was tried.
@@ -100,6 +100,8 @@ pub(crate) struct Unreached {
     pub(crate) by: WorkerId,
     /// From when on it was tried.
     pub(crate) asked: Time,
+    /// How that ended.
+    pub(crate) problem: String,
 }
 
 /// An accepted job.

@@ -101,11 +101,18 @@ impl Ended {
         self.store.stored(&self.index)
     }
 
-    /// An attempt ended in another way than was believed.
-    pub(super) fn correct(&mut self, attempt: AttemptId, state: AttemptState, cause: Option<EndCause>) {
-        if let Some(fixed) = self.index.get_mut(&key(attempt)) {
-            fixed.state = state;
-            fixed.cause = cause;
+    /// An attempt ended in another way than was believed. `why` is what people are told beside the cause, if anything.
+    pub(super) fn correct(&mut self, attempt: AttemptId, state: AttemptState, cause: Option<EndCause>, why: &str) {
+        let Some(fixed) = self.index.get_mut(&key(attempt)) else { return };
+        fixed.state = state;
+        fixed.cause = cause;
+        // One that counts again has nothing to explain any more.
+        let is_told = !why.is_empty() || state == AttemptState::Succeeded;
+        if let Some(mut record) = self.get(attempt).filter(|_| is_told)
+            && record.end.as_ref().map_or("", |end| &end.diagnostics) != why
+        {
+            why.clone_into(&mut record.end.get_or_insert_default().diagnostics);
+            self.put(record);
         }
     }
 
@@ -418,7 +425,7 @@ mod tests {
         let first = record(TaskKind::Map, 0, 0, AttemptState::Succeeded);
         ended.put(first.clone());
         let before = ended.beside(JobId(7), Vec::new());
-        ended.correct(first.id, AttemptState::Failed, Some(EndCause::TooManyFetchFailures));
+        ended.correct(first.id, AttemptState::Failed, Some(EndCause::TooManyFetchFailures), "");
         ended.put(AttemptRecord { message: "later".to_owned(), ..ended.get(first.id).expect("it is there") });
         ended.put(record(TaskKind::Map, 1, 0, AttemptState::Failed));
         let was: Vec<AttemptRecord> = before.iter().collect();
@@ -428,6 +435,22 @@ mod tests {
         assert_eq!((now.state, now.message.as_str()), (AttemptState::Failed, "later"));
         let failed = |task| ended.failed(JobId(7), task).map(|record| record.id.index).collect::<Vec<_>>();
         assert_eq!((failed(None), failed(Some(first.id.task()))), (vec![0, 1], vec![0]));
+    }
+
+    #[test]
+    fn output_that_nobody_could_fetch_says_who_tried_until_it_counts_again() {
+        let mut ended = Ended::default();
+        let first = record(TaskKind::Map, 0, 0, AttemptState::Succeeded);
+        ended.put(first.clone());
+        let said = |ended: &Ended| {
+            let record = ended.get(first.id).expect("it is there");
+            (record.state, record.cause, record.end.map_or_else(String::new, |end| end.diagnostics))
+        };
+        let why = "lab1 and lab3 cannot fetch from it at `10.77.0.12:50060`";
+        ended.correct(first.id, AttemptState::Killed, Some(EndCause::Unreachable), why);
+        assert_eq!(said(&ended), (AttemptState::Killed, Some(EndCause::Unreachable), why.to_owned()));
+        ended.correct(first.id, AttemptState::Succeeded, None, "");
+        assert_eq!(said(&ended), (AttemptState::Succeeded, None, String::new()));
     }
 
     #[test]

@@ -227,8 +227,8 @@ impl JobRow {
         true
     }
 
-    /// A finished task has to run again: its attempt did not succeed after all.
-    pub(crate) fn output_lost(&mut self, attempt: AttemptId, cause: EndCause) {
+    /// A finished task has to run again: its attempt did not succeed after all. `why` may be empty.
+    pub(crate) fn output_lost(&mut self, attempt: AttemptId, cause: EndCause, why: &str) {
         if !Arc::make_mut(&mut self.winners).unset(attempt) {
             return;
         }
@@ -240,7 +240,7 @@ impl JobRow {
         let failed = matches!(cause, EndCause::TooManyFetchFailures | EndCause::OutputGone);
         let tally = if failed { &mut self.tally.failed } else { &mut self.tally.killed };
         tally[attempt.kind] += 1;
-        self.ended.correct(attempt, if failed { AttemptState::Failed } else { AttemptState::Killed }, Some(cause));
+        self.ended.correct(attempt, if failed { AttemptState::Failed } else { AttemptState::Killed }, Some(cause), why);
     }
 
     /// A map's output is at this address from now on; the attempt has succeeded after all if that had been taken back.
@@ -255,7 +255,7 @@ impl JobRow {
             self.maps_done = now;
         }
         self.tally.killed[attempt.kind] = self.tally.killed[attempt.kind].saturating_sub(1);
-        self.ended.correct(attempt, AttemptState::Succeeded, None);
+        self.ended.correct(attempt, AttemptState::Succeeded, None, "");
     }
 
     /// A task is out of attempts.

@@ -236,15 +236,17 @@ impl Tables {
                     self.changed.insert(attempt.job);
                 }
             }
-            Effect::MapOutputLost { attempt, cause, .. } => {
+            Effect::MapOutputLost { attempt, worker, cause } => {
+                let is_of_fetches = matches!(cause, EndCause::Unreachable | EndCause::TooManyFetchFailures);
+                let row = self.workers.get(worker.0 as usize).filter(|_| is_of_fetches);
                 if let Some(job) = self.jobs.get_mut(&attempt.job) {
-                    job.output_lost(attempt, cause);
+                    job.output_lost(attempt, cause, row.and_then(WorkerRow::not_fetched).unwrap_or_default());
                     self.changed.insert(attempt.job);
                 }
             }
             Effect::OutputGone { attempt, .. } => {
                 if let Some(job) = self.jobs.get_mut(&attempt.job) {
-                    job.output_lost(attempt, EndCause::OutputGone);
+                    job.output_lost(attempt, EndCause::OutputGone, "");
                     self.changed.insert(attempt.job);
                 }
             }

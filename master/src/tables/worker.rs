@@ -36,6 +36,8 @@ pub(crate) struct WorkerRow {
     pub(crate) presence: Presence,
     /// Why nobody can fetch from it, if that is so.
     pub(crate) unreachable: Option<String>,
+    /// Who complained of late that it cannot fetch from it, while they are too few to make it unreachable.
+    pub(crate) complaint: Option<String>,
     /// Others said so, and until then the master does not know better.
     pub(crate) shunned_until: Time,
     /// The last job whose files it did not see, what it said, and when.
@@ -82,6 +84,7 @@ impl WorkerRow {
             state: WorkerState::Live,
             presence: Presence::default(),
             unreachable: None,
+            complaint: None,
             shunned_until: Time::ZERO,
             unseen: None,
             running: [0; 2],
@@ -119,6 +122,7 @@ impl WorkerRow {
         }
         // Tried anew.
         self.unreachable = None;
+        self.complaint = None;
         self.shunned_until = Time::ZERO;
         self.unseen = None;
         self.last_contact = now;
@@ -165,6 +169,11 @@ impl WorkerRow {
         } else {
             self.presence.present();
         }
+    }
+
+    /// Why map output could not be fetched from it: who tried, and what they said.
+    pub(super) fn not_fetched(&self) -> Option<&str> {
+        self.unreachable.as_deref().or(self.complaint.as_deref())
     }
 
     /// What keeps it from being of full use.
