@@ -91,7 +91,9 @@ where
     });
     // Blocking tasks of a stopped daemon have nothing left to say.
     runtime.shutdown_background();
-    result.map(|()| Exit::Done)
+    let outcome = result.map(|()| Exit::Done);
+    log.end(&outcome);
+    outcome
 }
 
 fn watch_signals(stop: Stop) -> std::io::Result<()> {

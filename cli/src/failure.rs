@@ -56,6 +56,11 @@ impl Failure {
         self
     }
 
+    /// The one line, without advice.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The code to end with.
     pub(crate) fn exit(&self) -> Exit {
         self.exit

@@ -59,6 +59,7 @@ impl Shape {
             stays: false,
             inherits_settings: false,
             variables,
+            log_file: None,
         };
         LocalCluster::start(&plan, |_| {}).await
     }

@@ -109,6 +109,7 @@ async fn start(screen: &Screen, args: &DemoArgs, dir: &Path) -> Outcome<LocalClu
         stays: false,
         inherits_settings: false,
         variables: vec![local_files()],
+        log_file: None,
     };
     let began = Instant::now();
     let shown = spinner(screen, "starting the cluster");

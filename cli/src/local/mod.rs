@@ -5,10 +5,10 @@
 //! only when pid and start time both match.
 
 pub(crate) mod access;
+pub(crate) mod logs;
 pub(crate) mod proc;
 mod stop;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use howdah_proto::v1::ListWorkersRequest;
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use access::{Access, Process};
+use logs::Logs;
 pub(crate) use stop::{Stopped, stop_processes};
 
 /// How long a healthy machine may take to start a few processes.
@@ -41,6 +42,8 @@ pub(crate) struct Plan {
     pub(crate) inherits_settings: bool,
     /// More variables for all processes.
     pub(crate) variables: Vec<(String, String)>,
+    /// What the user says of `[log] file`, where that counts; otherwise each has a log of its own.
+    pub(crate) log_file: Option<PathBuf>,
 }
 
 /// Processes that run.
@@ -56,7 +59,7 @@ pub(crate) struct LocalCluster {
 struct Daemon {
     process: Process,
     child: Child,
-    log: PathBuf,
+    logs: Logs,
 }
 
 impl LocalCluster {
@@ -120,14 +123,11 @@ impl LocalCluster {
 
     fn spawn(&mut self, plan: &Plan, role: &str, name: &str, args: &[String]) -> Outcome<()> {
         let dir = plan.dir.join(name);
-        let logs = dir.join("logs");
-        make_dir(&logs)?;
-        let log = logs.join(format!("{role}.log"));
-        let file = File::create(&log).map_err(|error| cannot("create", &log, &error))?;
-        let both = file.try_clone().map_err(|error| cannot("create", &log, &error))?;
+        make_dir(&dir.join("logs"))?;
+        let logs = Logs::new(&dir, "logs", role, plan.log_file.as_deref());
         let exe = std::env::current_exe().map_err(|error| Failure::broke(format!("find this program: {error}")))?;
         let mut command = Command::new(&exe);
-        command.arg(role).arg("--dir").arg(&dir).args(args).stdout(both).stderr(file);
+        command.arg(role).arg("--dir").arg(&dir).args(args).stdout(Stdio::null());
         if !plan.inherits_settings {
             // Tests mark their processes through the environment; settings are all other names.
             let ours = |name: &str| name.starts_with("HOWDAH_") && !name.starts_with("HOWDAH_TEST_");
@@ -135,6 +135,7 @@ impl LocalCluster {
                 command.env_remove(name);
             }
         }
+        logs.apply(&mut command)?;
         command.envs(plan.variables.iter().map(|(name, value)| (name, value)));
         if plan.stays {
             command.arg("--detach").stdin(Stdio::null());
@@ -146,7 +147,7 @@ impl LocalCluster {
         let child = command.spawn().map_err(|error| Failure::broke(format!("cannot start {name}: {error}")))?;
         let pid = child.id();
         let start_ticks = proc::stat(pid).map_or(0, |stat| stat.start_ticks);
-        self.daemons.push(Daemon { process: Process { name: name.to_owned(), pid, start_ticks }, child, log });
+        self.daemons.push(Daemon { process: Process { name: name.to_owned(), pid, start_ticks }, child, logs });
         Ok(())
     }
 
@@ -180,7 +181,8 @@ impl LocalCluster {
 
     async fn be_patient(&self, deadline: Instant, what: &str) -> Outcome<()> {
         if Instant::now() > deadline {
-            let logs: Vec<String> = self.daemons.iter().map(|daemon| daemon.log.display().to_string()).collect();
+            let logs = self.daemons.iter().map(|daemon| daemon.logs.shown().display().to_string());
+            let logs: Vec<String> = logs.collect();
             return Err(Failure::broke(format!("{what} within {} s", PATIENCE.as_secs()))
                 .help(format!("the logs are {}", logs.join(", "))));
         }
@@ -192,15 +194,9 @@ impl LocalCluster {
     pub(crate) fn check_alive(&mut self) -> Outcome<()> {
         for daemon in &mut self.daemons {
             if let Ok(Some(status)) = daemon.child.try_wait() {
-                let said = std::fs::read_to_string(&daemon.log).unwrap_or_default();
-                let last = said.lines().rev().find(|line| line.starts_with("error: "));
-                let last = last.or_else(|| said.lines().last()).unwrap_or("it said nothing");
-                return Err(Failure::broke(format!(
-                    "{} ended with {status}: {}",
-                    daemon.process.name,
-                    last.trim_start_matches("error: ")
-                ))
-                .help(format!("its log is {}", daemon.log.display())));
+                let last = daemon.logs.last_words().unwrap_or_else(|| "it said nothing".to_owned());
+                return Err(Failure::broke(format!("{} ended with {status}: {last}", daemon.process.name))
+                    .help(format!("its log is {}", daemon.logs.shown().display())));
             }
         }
         Ok(())

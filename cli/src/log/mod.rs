@@ -62,6 +62,13 @@ impl Destination {
         Ok(Destination { file, max_bytes, keep: config.keep })
     }
 
+    /// The last entry: whoever reads the file need not look for standard error, where the same is said.
+    pub(crate) fn end(&self, outcome: &Outcome) {
+        if let (Some(_), Err(failure)) = (&self.file, outcome) {
+            tracing::error!(error = failure.message(), "the daemon ends");
+        }
+    }
+
     /// From now on everything that this process notes goes there.
     pub(crate) fn begin(&self) -> Outcome<()> {
         let filter = EnvFilter::try_from_env("HOWDAH_LOG").unwrap_or_else(|_| EnvFilter::new("info"));

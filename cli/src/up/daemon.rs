@@ -4,7 +4,6 @@
 //! the daemon's own last words where it ends instead. Which process is meant is kept in `process.json`, with its start
 //! time, so that no other process of the same number is taken for it.
 
-use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -17,6 +16,7 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::access::{self, Access, Process};
+use crate::local::logs::{Logs, said_file};
 use crate::local::{cannot, make_dir, proc, stop_processes};
 
 /// Until a daemon is of use.
@@ -27,7 +27,10 @@ const FILE: &str = "process.json";
 /// `howdah daemon`
 pub(crate) async fn run(context: &Context, command: &DaemonCommand) -> Outcome {
     let said = match command {
-        DaemonCommand::Start { role, dir, until_live, args } => start(role, dir, until_live, args).await?,
+        DaemonCommand::Start { role, dir, until_live, args } => {
+            let logs = Logs::new(dir, "", role, said_file(context)?.as_deref());
+            start(role, dir, logs, until_live, args).await?
+        }
         DaemonCommand::Stop { dir, grace } => stop(dir, *grace).await?.to_owned(),
     };
     context.screen(context.colour()?).line(said)?;
@@ -35,11 +38,10 @@ pub(crate) async fn run(context: &Context, command: &DaemonCommand) -> Outcome {
 }
 
 /// Returns the master's address, or the worker's name.
-async fn start(role: &str, dir: &Path, until_live: &[String], args: &[String]) -> Outcome<String> {
+async fn start(role: &str, dir: &Path, logs: Logs, until_live: &[String], args: &[String]) -> Outcome<String> {
     make_dir(dir)?;
-    let log = dir.join(format!("{role}.log"));
-    let child = if running(dir)?.is_some() { None } else { Some(spawn(role, dir, &log, args)?) };
-    let mut watch = Watch { child, log, deadline: Instant::now() + PATIENCE };
+    let child = if running(dir)?.is_some() { None } else { Some(spawn(role, dir, &logs, args)?) };
+    let mut watch = Watch { child, logs, deadline: Instant::now() + PATIENCE };
     match until_live {
         [name, master] => {
             while !is_live(name, master).await {
@@ -69,20 +71,17 @@ fn running(dir: &Path) -> Outcome<Option<Process>> {
     Ok(serde_json::from_str::<Process>(&text).ok().filter(Process::is_alive))
 }
 
-fn spawn(role: &str, dir: &Path, log: &Path, args: &[String]) -> Outcome<Child> {
+fn spawn(role: &str, dir: &Path, logs: &Logs, args: &[String]) -> Outcome<Child> {
     // The file of an earlier run would name a port that nobody listens on.
     let access = dir.join(access::FILE);
     if access.exists() {
         std::fs::remove_file(&access).map_err(|error| cannot("remove", &access, &error))?;
     }
-    if log.exists() {
-        std::fs::rename(log, log.with_extension("log.1")).map_err(|error| cannot("rename", log, &error))?;
-    }
-    let file = File::create(log).map_err(|error| cannot("create", log, &error))?;
     let exe = std::env::current_exe().map_err(|error| Failure::broke(format!("find this program: {error}")))?;
     let mut command = Command::new(exe);
     command.arg(role).arg("--dir").arg(dir).args(args).arg("--detach");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    logs.apply(&mut command)?;
     let child = command.spawn().map_err(|error| Failure::broke(format!("cannot start the {role}: {error}")))?;
     let start_ticks = proc::stat(child.id()).map_or(0, |stat| stat.start_ticks);
     let process = Process { name: role.to_owned(), pid: child.id(), start_ticks };
@@ -103,7 +102,7 @@ async fn is_live(name: &str, master: &str) -> bool {
 struct Watch {
     /// `None` where it ran before.
     child: Option<Child>,
-    log: std::path::PathBuf,
+    logs: Logs,
     deadline: Instant,
 }
 
@@ -121,9 +120,7 @@ impl Watch {
     }
 
     fn last_words(&self) -> String {
-        let said = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let error = said.lines().rev().find_map(|line| line.strip_prefix("error: "));
-        error.or_else(|| said.lines().last()).unwrap_or("nothing").to_owned()
+        self.logs.last_words().unwrap_or_else(|| "nothing".to_owned())
     }
 }
 

@@ -15,6 +15,7 @@ use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::access::{Access, FILE};
+use crate::local::logs::said_file;
 use crate::local::{LocalCluster, Plan, cannot, local_files, make_dir, stop_processes};
 use crate::output::progress::spinner;
 use crate::output::{Screen, Style};
@@ -121,6 +122,7 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
         stays: true,
         inherits_settings: true,
         variables: if unsaid { vec![local_files()] } else { Vec::new() },
+        log_file: said_file(context)?,
     })
 }
 

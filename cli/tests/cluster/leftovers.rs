@@ -70,3 +70,33 @@ fn up_serves_until_down_and_down_leaves_no_process() {
     Finished::of(howdah(&scene.mark).args(["down", "--dir", dir]), LONG).expect_code(0);
     scene.mark.wait_until_gone("down");
 }
+
+#[test]
+fn the_logs_of_a_cluster_that_stays_are_put_aside_when_they_are_full() {
+    let scene = Scene::new();
+    let dir = scene.folder.path().join("cluster");
+    let words = ["up", "--workers", "1", "--dir", dir.to_str().expect("a plain path")];
+    let mut up = howdah(&scene.mark);
+    // So much that small files are full at once.
+    up.args(words).env("HOWDAH_LOG", "trace").env("HOWDAH_LOG_MAX_SIZE", "16KiB").env("HOWDAH_LOG_KEEP", "2");
+    Finished::of(&mut up, LONG).expect_code(0);
+    for (name, role) in [("master", "master"), ("worker-1", "worker")] {
+        let logs = dir.join(name).join("logs");
+        wait_for("two logs to be put aside", || logs.join(format!("{role}.log.2")).exists().then_some(()));
+        let mut files: Vec<String> = std::fs::read_dir(&logs)
+            .expect("the logs")
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.contains(".log"))
+            .collect();
+        files.sort();
+        // One may be on its way to the next name.
+        let known = ["", ".1", ".2"].map(|end| format!("{role}.log{end}"));
+        assert!(files.iter().all(|file| known.contains(file)), "{files:?}");
+        // What it says elsewhere is where its log is.
+        let errors = std::fs::read_to_string(logs.join(format!("{role}.err"))).expect("standard error");
+        assert_eq!(errors, format!("the log is {}\n", logs.join(format!("{role}.log")).display()));
+    }
+    Finished::of(howdah(&scene.mark).args(["down", "--dir", words[4]]), LONG).expect_code(0);
+    scene.mark.wait_until_gone("down");
+}

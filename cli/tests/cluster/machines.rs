@@ -67,6 +67,12 @@ fn machines_get_the_executable_start_together_and_stop_together() {
     assert_eq!(lab.live(), ["lab1"]);
     assert_eq!(lab.copies(), 2);
     let process = lab.read("lab/lab1/worker/process.json");
+    // Each has a log that is put aside when it is full; what it says elsewhere is where that is.
+    for (machine, role) in [("lab0", "master"), ("lab1", "worker")] {
+        let [log, errors] = ["log", "err"].map(|end| format!("lab/{machine}/{role}/{role}.{end}"));
+        assert!(!lab.read(&log).is_empty());
+        assert_eq!(lab.read(&errors), format!("the log is {}\n", lab.0.path(&log).display()));
+    }
 
     // What runs is left alone, and what is there is not copied; who cannot be reached is named, and nobody waits for it.
     let again = lab.run("up", "lab0\nlab1\nlab9\n", &listen).expect_code(3);

@@ -61,9 +61,11 @@ impl Home {
                 found.extend(all.iter().filter_map(|entry| leftover(entry.path(), what)));
             }
         }
-        found.extend(
-            entries(&self.dir).iter().filter(|entry| is_old_log(entry)).filter_map(|e| leftover(e.path(), "log")),
-        );
+        // `up` on one machine has them in a folder of their own.
+        for folder in [self.dir.clone(), self.dir.join("logs")] {
+            let old = entries(&folder).into_iter().filter(is_old_log);
+            found.extend(old.filter_map(|entry| leftover(entry.path(), "log")));
+        }
         found
     }
 }
@@ -130,10 +132,13 @@ mod tests {
                 "master/address",
                 "master/mine.log.1",
                 "master/master.log.1",
+                "master/logs/master.log",
+                "master/logs/master.log.2",
             ],
         );
+        let free = ["master/logs/master.log.2", "master/master.log.1", "master/run-202601010000-1"];
         for is_free in [true, false] {
-            assert_eq!(names(root.path(), is_free), ["master/master.log.1", "master/run-202601010000-1"]);
+            assert_eq!(names(root.path(), is_free), free);
         }
         // Named itself it is the same.
         assert_eq!(homes(&root.path().join("master")).len(), 1);
