@@ -1,14 +1,18 @@
 //! `howdah replay` as scripts see it: what it prints, what it writes, and with which exit code.
 
 mod said;
+mod waiting;
 
 use std::path::Path;
 
 use serde_json::Value;
 
 use said::{Said, howdah};
+use waiting::{ended_within, wait_within};
 
 /// Two jobs whose every instant can be worked out by hand.
+/// Long enough for a slow machine; reached only when something hangs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
 const TRACE: &str = r#"{"schema":"howdah/trace/v1","source":"two jobs by hand","jobs":[
  {"id":"job_7_0003","name":"grep","n_maps":4,"n_reduces":2,"map_ms":[2000],
   "first_shuffle_ms":[500],"typical_shuffle_ms":[1000],"reduce_ms":[1500]},
@@ -381,7 +385,7 @@ fn an_interrupted_replay_tells_what_it_had_writes_nothing_and_ends_with_130() {
     let trace = r#"{"schema":"howdah/trace/v1","source":"","jobs":[{"n_maps":4000000,"map_ms":[1000]},
         {"n_maps":4000000,"map_ms":[1000]},{"n_maps":4000000,"map_ms":[1000]}]}"#;
     std::fs::write(dir.path().join("t.json"), trace).expect("written");
-    let child = std::process::Command::new(env!("CARGO_BIN_EXE_howdah"))
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_howdah"))
         .args([
             "replay",
             "t.json",
@@ -400,12 +404,10 @@ fn an_interrupted_replay_tells_what_it_had_writes_nothing_and_ends_with_130() {
         .spawn()
         .expect("starts");
     // Once it has computed for a while, it simulates.
-    while ticks(child.id()).is_some_and(|used| used < 20) {
-        std::thread::yield_now();
-    }
+    wait_within(PATIENCE, "the replay to compute", || ticks(child.id()).is_none_or(|used| used >= 20).then_some(()));
     let pid = nix::unistd::Pid::from_raw(child.id() as i32);
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
-    let output = child.wait_with_output().expect("ends");
+    let output = ended_within(&mut child, "the replay after Ctrl-C");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.contains(r#""error":"interrupted at "#) && stderr.contains("no files were written"), "{stderr}");

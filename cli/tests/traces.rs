@@ -1,6 +1,7 @@
 //! `howdah trace import · info · export` and the trace database as scripts see them.
 
 mod said;
+mod waiting;
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +9,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use said::{Said, howdah};
+use waiting::{ended_within, wait_within};
 
+/// Long enough for a slow machine; reached only when something hangs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
 const SWIM: &str = "job0\t49\t49\t134217729\t60000000\t30000000\njob1\t101\t52\t0\t0\t0\n";
 const HISTORY: &str = include_str!("../../shared/traces/tests/fixtures/hadoop1-1x.log");
 
@@ -215,13 +219,13 @@ fn an_interrupted_export_leaves_no_file_of_any_name() {
         .spawn()
         .expect("starts");
     // The file that will be `out.json` is there, and three million tasks take seconds.
-    while files() < 2 {
+    wait_within(PATIENCE, "the export to write", || {
         assert!(child.try_wait().expect("asked").is_none(), "it ended before it wrote");
-        std::thread::yield_now();
-    }
+        (files() >= 2).then_some(())
+    });
     let pid = nix::unistd::Pid::from_raw(child.id() as i32);
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
-    let output = child.wait_with_output().expect("ends");
+    let output = ended_within(&mut child, "the export after Ctrl-C");
     assert_eq!(output.status.code(), Some(130));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted; `out.json` was not written\n");
     assert_eq!(files(), 1, "only the trace itself");

@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::harness::{Finished, Scene, howdah, howdah_at, lacks_groups, wait_for};
+use crate::waiting::ended_within;
 
 const LONG: Duration = Duration::from_secs(120);
 const QUICK: [&str; 6] = ["calibrate", "--loads", "0,1", "--task", "100ms", "--output"];
@@ -53,8 +54,13 @@ impl Bench {
 
     fn start(&self, words: &[&str]) -> Child {
         // A shell's background job ignores SIGINT, and so would what it starts.
-        let mut command = howdah_at(Path::new("env"), &self.0.mark);
-        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_howdah")]);
+        self.start_under("env", &["--default-signal=INT"], words)
+    }
+
+    /// As [`Bench::start`], of a program that sets the signals' dispositions and becomes the calibration.
+    fn start_under(&self, program: &str, its: &[&str], words: &[&str]) -> Child {
+        let mut command = howdah_at(Path::new(program), &self.0.mark);
+        command.args(its).arg(env!("CARGO_BIN_EXE_howdah"));
         command.args(words).arg("--cores-in").arg(self.path("cores"));
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the calibration")
     }
@@ -130,7 +136,7 @@ fn however_a_calibration_ends_the_cores_are_as_they_were() {
         let mut child = bench.start(&words[..]);
         wait_for("a frequency to be held", || (bench.limits()[0] == bench.limits()[1]).then_some(()));
         kill(Pid::from_raw(child.id() as i32), signal).expect("it runs");
-        child.wait().expect("it ends");
+        ended_within(&mut child, "the calibration");
         wait_for("the cores to be as they were", || (bench.limits() == FORMER).then_some(()));
         bench.0.mark.wait_until_gone("the calibration");
     }
@@ -142,6 +148,29 @@ fn however_a_calibration_ends_the_cores_are_as_they_were() {
     let said = bench.run(&[&words[..], &["--input", count.to_str().expect("text")]].concat());
     assert!(said.code != Some(0) && said.stderr.contains("expected 0"), "{}", said.stderr);
     assert_eq!(bench.limits(), FORMER);
+}
+
+#[test]
+fn a_calibration_that_a_shell_started_in_the_background_or_nohup_gives_the_cores_back() {
+    let bench = Bench::new();
+    let words = [&QUICK[..], &["json", "--repeats", "100", "--frequency", "governor"]].concat();
+    let mut child = bench.start_under("sh", &["-c", "trap '' INT HUP; exec \"$@\"", "sh"], &words);
+    let pid = Pid::from_raw(child.id() as i32);
+    wait_for("a frequency to be held", || (bench.limits()[0] == bench.limits()[1]).then_some(()));
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask").trim();
+    let ignored = u64::from_str_radix(ignored, 16).expect("a mask");
+    for signal in [Signal::SIGINT, Signal::SIGHUP] {
+        assert_eq!(ignored >> (signal as i32 - 1) & 1, 1, "{signal} was to be ignored");
+        kill(pid, signal).expect("it runs");
+    }
+    // Neither a Ctrl-C for the others in the terminal nor the terminal's end is for it; its own end is.
+    wait_for("it to go on", || (bench.limits()[0] == bench.limits()[1]).then_some(()));
+    assert!(child.try_wait().expect("look at it").is_none(), "it ended of a signal that it was to ignore");
+    kill(pid, Signal::SIGTERM).expect("it runs");
+    ended_within(&mut child, "the calibration");
+    wait_for("the cores to be as they were", || (bench.limits() == FORMER).then_some(()));
+    bench.0.mark.wait_until_gone("the calibration");
 }
 
 #[test]
@@ -160,7 +189,7 @@ fn the_group_of_a_killed_calibration_is_removed() {
         (!found.is_empty()).then_some(found)
     });
     kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).expect("it runs");
-    child.wait().expect("it ends");
+    ended_within(&mut child, "the calibration");
     wait_for("the group to go", || groups.iter().all(|group| !group.exists()).then_some(()));
 }
 

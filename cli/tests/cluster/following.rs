@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::harness::{Cluster, Setup};
+use crate::waiting::ended_within;
 
 /// Reached only when something hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -45,7 +46,7 @@ fn whoever_follows_a_job_or_an_attempt_reads_each_line_once_to_its_end() {
                 Err(mpsc::RecvTimeoutError::Timeout) => panic!("it goes on after {seen:?}"),
             }
         }
-        assert!(child.wait().expect("it ended").success(), "{seen:?}");
+        assert!(ended_within(&mut child, "who follows").status.success(), "{seen:?}");
         let own: Vec<&String> = seen.iter().filter(|line| is_own(line)).collect();
         assert_eq!(own, ["begins", "ends"], "{seen:?}");
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::halt::halt;
 use crate::harness::{Cluster, Setup, howdah, wait_for};
+use crate::waiting::ended_within;
 
 /// Of two workers with a slot each, one runs two maps while the other one's stands still.
 #[test]
@@ -16,13 +17,13 @@ fn a_map_that_hangs_gets_a_copy_under_load_aware_and_its_cost_is_reported() {
     cluster.run(&[&["scheduler", "set", "load-aware"], &rule[..]].concat()).expect_code(0);
     let mut command = howdah(&cluster.mark);
     command.env("HOWDAH_MASTER", &cluster.address).args(["submit", "sleep", "-m", "3", "-mt", "1500", "--wait"]);
-    let waiting = command.stdout(Stdio::piped()).spawn().expect("submit the job");
+    let mut waiting = command.stdout(Stdio::piped()).spawn().expect("submit the job");
     let hangs = wait_for("two maps to run", || match &cluster.attempt_processes()[..] {
         [first, _] => Some(first.0),
         _ => None,
     });
     halt(Pid::from_raw(hangs));
-    let ended = waiting.wait_with_output().expect("wait for the job");
+    let ended = ended_within(&mut waiting, "`submit --wait` of a job whose map hangs");
     let said = String::from_utf8(ended.stdout).expect("text");
     assert!(ended.status.success() && said.contains("\nSpeculative attempts: 1 launched, 1 won, 0 lost; "), "{said}");
 

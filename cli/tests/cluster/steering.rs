@@ -6,6 +6,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::harness::{Cluster, Setup, wait_for};
+use crate::waiting::ended_within;
 
 const HOSTILE: &str = "night\u{1b}[2J\u{202e}ly\u{9b}31m\nerror: not ours";
 
@@ -102,7 +103,7 @@ fn ctrl_c_says_what_goes_on_and_how_to_end_it() {
     let job = cluster.sleep(1, 600_000, 0);
     cluster.wait_running_maps(&job, 1);
     let mut wait = cluster.command(&["job", "wait", &job]);
-    let child = wait.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let mut child = wait.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     let pid = Pid::from_raw(child.id() as i32);
     // It listens for Ctrl-C once it caught the signal's number.
     wait_for("the command to listen", || {
@@ -111,7 +112,7 @@ fn ctrl_c_says_what_goes_on_and_how_to_end_it() {
         (u64::from_str_radix(&caught, 16).ok()? >> (Signal::SIGINT as i32 - 1) & 1 == 1).then_some(())
     });
     kill(pid, Signal::SIGINT).expect("it is there");
-    let output = child.wait_with_output().expect("it ends");
+    let output = ended_within(&mut child, "`job wait` after Ctrl-C");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains(&format!("job {job} goes on running")), "{said}");

@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::harness::{Finished, Scene, howdah, lacks_groups, wait_for};
+use crate::waiting::ended_within;
 
 const LONG: Duration = Duration::from_secs(120);
 
@@ -136,7 +137,7 @@ fn load_in_one_workers_group_is_that_workers_foreign_load_alone() {
         assert!((effective / nominal - 0.5).abs() < 1e-3, "{vitals}");
     }
 
-    let load = up.load("3", "worker-1");
+    let mut load = up.load("3", "worker-1");
     wait_for("the load to show", || ((up.number("worker-1", "foreign_load") - 3.0).abs() <= 0.3).then_some(()));
     assert!(up.number("worker-2", "foreign_load") <= 0.2, "{}", up.vitals("worker-2"));
     // Of its half core, by the kernel's account of the group: a share of the machine would be a quarter of that.
@@ -172,7 +173,7 @@ fn load_in_one_workers_group_is_that_workers_foreign_load_alone() {
     }
     assert_eq!(last["pressure_cpu"].is_null(), !Path::new("/proc/pressure/cpu").exists(), "{last}");
     kill(Pid::from_raw(load.id() as i32), Signal::SIGINT).expect("interrupt the load");
-    let output = load.wait_with_output().expect("wait for the load");
+    let output = ended_within(&mut load, "the load after Ctrl-C");
     assert_eq!(output.status.code(), Some(130));
     let held: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let number = |name: &str| held[name].as_f64().expect("a number");
@@ -255,7 +256,7 @@ fn a_group_of_version_2_is_measured_and_removed_where_version_1_is_out_of_sight(
     let used = up.number("worker-1", "cpu_use");
     assert!(used > 0.0, "the group's own use is counted: {used}");
     kill(Pid::from_raw(load.id() as i32), Signal::SIGINT).expect("interrupt the load");
-    load.wait().expect("it ends");
+    ended_within(&mut load, "the load after Ctrl-C");
     up.run(&["down"]).expect_code(0);
     assert!(!groups[0].exists(), "{groups:?} is left");
 }
