@@ -22,10 +22,11 @@ pub(crate) fn check() -> Result<String> {
 }
 
 /// What the lab's tests need beside the kernel, and the Debian package that has it.
-const LAB_TOOLS: [(&str, &[&str], &str); 4] = [
+const LAB_TOOLS: [(&str, &[&str], &str); 5] = [
     ("ip", &["-V"], "iproute2"),
     ("nft", &["--version"], "nftables"),
     ("unshare", &["--version"], "util-linux"),
+    ("nsenter", &["--version"], "util-linux"),
     ("hostname", &["--version"], "hostname"),
 ];
 

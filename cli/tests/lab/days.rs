@@ -39,12 +39,22 @@ fn after_a_power_cut_of_all_machines_a_job_goes_on_and_none_of_its_attempts_fail
         wait_for("the workers to see that they are alone", || {
             workers.iter().all(|name| lab.log(name).contains("the master cannot be reached")).then_some(())
         });
+        // Who looks from the desk is told which machine does not answer, and where.
+        let looked = lab.at_desk(&["worker", "list"]);
+        let said = String::from_utf8_lossy(&looked.stderr).into_owned();
+        assert_eq!(looked.status.code(), Some(3), "{said}");
+        assert!(said.contains("lab0") && said.contains("10.77.0.10:9001"), "{said}");
         lab.master();
         lab.wait_state(&workers, "LIVE");
         lab.desk(&["job", "wait", &job]);
         let ended = attempts(&lab, &job);
         assert_eq!(in_state(&ended, "SUCCEEDED"), 60, "{ended:#?}");
         assert_eq!(in_state(&ended, "FAILED"), 0, "{ended:#?}");
+        // What was cut off names its cause, and the job that the master was started again under it.
+        let cut_off: Vec<&Value> = ended.iter().filter(|attempt| attempt["state"] == "KILLED").collect();
+        assert!(cut_off.iter().all(|attempt| attempt["cause"] == "its worker was lost"), "{cut_off:#?}");
+        assert!(!cut_off.is_empty(), "{ended:#?}");
+        assert_eq!(lab.json(&["job", "status", &job])["master_restarts"], 1);
         let next = lab.count_words("next", 2_000)["job"].as_str().expect("a job").to_owned();
         let ended = attempts(&lab, &next);
         assert_eq!(in_state(&ended, "SUCCEEDED"), ended.len(), "{ended:#?}");
@@ -123,18 +133,25 @@ fn a_full_share_is_named_and_costs_no_worker_and_no_job_that_does_not_write_ther
     });
 }
 
+/// Starts workers of one slot each on machines.
+fn start(lab: &mut Lab, workers: &[(&str, &str)]) {
+    for (name, machine) in workers {
+        let dir = lab.path(name).display().to_string();
+        let words = ["worker", "--as-root", "--master", "lab0", "--name", name, "--dir", &dir];
+        lab.daemon(machine, &[&words[..], &["--map-slots", "1", "--reduce-slots", "1"]].concat());
+    }
+}
+
 #[test]
 #[ignore = "run by `cargo xtask lab`"]
 fn fifty_workers_on_four_machines_are_live_and_a_job_outlives_a_quarter_of_them() {
     inside("days::fifty_workers_on_four_machines_are_live_and_a_job_outlives_a_quarter_of_them", |lab| {
         let mut lab = lab.machines(Kind::V4, &[]);
         lab.master();
-        for n in 0..50 {
-            let (name, machine) = (format!("worker-{n}"), ["lab1", "lab2", "lab3", "lab4"][n % 4]);
-            let dir = lab.path(&name).display().to_string();
-            let words = ["worker", "--as-root", "--master", "lab0", "--name", &name, "--dir", &dir];
-            lab.daemon(machine, &[&words[..], &["--map-slots", "1", "--reduce-slots", "1"]].concat());
-        }
+        let names: Vec<String> = (0..50).map(|n| format!("worker-{n}")).collect();
+        let machine = |n: usize| ["lab1", "lab2", "lab3", "lab4"][n % 4];
+        let all: Vec<(&str, &str)> = (0..50).map(|n| (names[n].as_str(), machine(n))).collect();
+        start(&mut lab, &all);
         lab.desk(&["wait", "--workers", "50", "--timeout", "80s"]);
         let job = lab.json(&["submit", "sleep", "-m", "100", "-mt", "1500", "-r", "0"]);
         let job = job["job"].as_str().expect("a job").to_owned();
@@ -147,9 +164,24 @@ fn fifty_workers_on_four_machines_are_live_and_a_job_outlives_a_quarter_of_them(
             ran.iter().filter(on_lab4).any(|attempt| attempt["state"] == "RUNNING").then_some(())
         });
         lab.kill("lab4");
+        // They are named where somebody looks, as long as the job waits for what ran there.
+        let gone: Vec<String> = (0..50).filter(|n| n % 4 == 3).map(|n| format!("worker-{n}")).collect();
+        let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
+        lab.wait_state(&gone, "LOST");
+        let long = lab.json(&["submit", "sleep", "-m", "200", "-mt", "1500", "-r", "0"]);
+        let explained = lab.desk(&["job", "explain", long["job"].as_str().expect("a job")]);
+        let named = "12 of 50 workers take no tasks: worker-3 (LOST, no heartbeat for ";
+        assert!(explained.contains(named) && explained.contains(" and 7 more"), "{explained}");
+        lab.desk(&["job", "kill", long["job"].as_str().expect("a job")]);
         lab.desk(&["job", "wait", &job]);
         let ended = attempts(&lab, &job);
         assert_eq!((in_state(&ended, "SUCCEEDED"), in_state(&ended, "FAILED")), (100, 0), "{ended:#?}");
+        let there = ended.iter().filter(on_lab4).filter(|attempt| attempt["state"] == "KILLED");
+        assert!(there.clone().all(|attempt| attempt["cause"] == "its worker was lost"), "{ended:#?}");
+        assert!(there.count() > 0, "{ended:#?}");
+        // The machine is there again: its workers are started, and that is all.
+        start(&mut lab, &gone.iter().map(|name| (*name, "lab4")).collect::<Vec<_>>());
+        lab.wait_state(&gone, "LIVE");
         lab.count_words("out", 4_000);
     });
 }

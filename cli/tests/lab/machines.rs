@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::network_share::{Mood, NetworkShare};
 use crate::wait_for;
+use crate::waiting::ended_within;
 
 /// The last is where people sit.
 pub(crate) const MACHINES: [&str; 6] = ["lab0", "lab1", "lab2", "lab3", "lab4", "desk"];
@@ -91,8 +92,7 @@ impl Lab {
     /// Makes the machines and connects those that are not `late`.
     pub(crate) fn machines(mut self, kind: Kind, late: &[&str]) -> Lab {
         self.kind = kind;
-        let hosts: String = MACHINES.iter().map(|name| format!("{} {name}\n", self.address(name))).collect();
-        self.write("hosts", &format!("127.0.0.1 localhost\n::1 localhost\n{hosts}"));
+        self.write_hosts(|name| name);
         for name in MACHINES {
             run("ip", &["netns", "add", name]);
             run("ip", &["link", "add", &format!("v-{name}"), "type", "veth", "peer", "name", "eth0", "netns", name]);
@@ -103,6 +103,27 @@ impl Lab {
             }
         }
         self
+    }
+
+    /// Writes the file of names that all machines have: which machine has which name.
+    fn write_hosts(&self, machine: impl Fn(&'static str) -> &'static str) {
+        let hosts: String = MACHINES.iter().map(|name| format!("{} {name}\n", self.address(machine(name)))).collect();
+        self.write("hosts", &format!("127.0.0.1 localhost\n::1 localhost\n{hosts}"));
+    }
+
+    /// Gives a name to another machine, beside its own.
+    pub(crate) fn move_name(&self, moved: &'static str, to: &'static str) {
+        self.write_hosts(|name| if name == moved { to } else { name });
+    }
+
+    /// Mounts the share on a machine that had none, for what runs there, too.
+    pub(crate) fn mount_share(&mut self, machine: &str) {
+        self.bare.retain(|name| *name != machine);
+        let [from, to] = ["export", "share"].map(|name| self.path(name).display().to_string());
+        for (_, child) in self.daemons.iter().filter(|(name, _)| name == machine) {
+            let pid = child.id().to_string();
+            run("nsenter", &["--target", &pid, "--mount", "mount", "--bind", &from, &to]);
+        }
     }
 
     /// Leaves the share unmounted on a machine, for what starts there from now on.
@@ -192,6 +213,17 @@ impl Lab {
     pub(crate) fn close_port_to(&self, name: &str, port: u16, from: &str) {
         let family = if self.kind == Kind::V4 { "ip" } else { "ip6" };
         self.filter(name, &format!("{family} saddr {} tcp dport {port} drop", self.address(from)));
+    }
+
+    /// Lets nothing through from one machine, neither what it asks nor what it answers.
+    pub(crate) fn drop_from(&self, name: &str, from: &str) {
+        let family = if self.kind == Kind::V4 { "ip" } else { "ip6" };
+        self.filter(name, &format!("{family} saddr {} drop", self.address(from)));
+    }
+
+    /// Takes a machine's packet filter away.
+    pub(crate) fn open_all(&self, name: &str) {
+        run("ip", &["netns", "exec", name, "nft", "delete table inet lab"]);
     }
 
     /// Adds a rule to a machine's packet filter. Nothing else is in it.
@@ -367,7 +399,7 @@ impl Lab {
     pub(crate) fn stop(&mut self, machine: &str) {
         self.signal(machine, "-TERM");
         for (_, child) in self.daemons.iter_mut().filter(|(name, _)| name == machine) {
-            wait_for("a daemon to stop", || child.try_wait().expect("look at it"));
+            ended_within(child, &format!("the daemon of {machine}"));
         }
     }
 

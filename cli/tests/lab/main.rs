@@ -16,6 +16,7 @@ mod inside;
 mod kit;
 mod machines;
 mod mixed;
+mod moving;
 mod names;
 mod network;
 mod network_files;

@@ -31,5 +31,11 @@ fn a_worker_without_the_share_costs_the_jobs_of_others_nothing() {
         assert_eq!(std::fs::read_dir(lab.path("share")).expect("the mount's place").count(), 0);
         let listed = lab.desk(&["worker", "list"]);
         assert!(listed.contains("lab2: ") && listed.contains("this machine does not see `"), "{listed}");
+        // Mounted again, the next job uses the worker, which was not started anew.
+        lab.mount_share("lab2");
+        let job = lab.count_words("out-3", 2_000)["job"].as_str().expect("a job").to_owned();
+        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        assert!(attempts.iter().all(|attempt| attempt["state"] == "SUCCEEDED"), "{attempts:#?}");
+        assert!(attempts.iter().any(|attempt| attempt["worker"] == "lab2"), "{attempts:#?}");
     });
 }

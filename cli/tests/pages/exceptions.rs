@@ -14,6 +14,7 @@ const BUILDS: &str = "builds what is being tested, or runs tests and with them t
 const LEFTOVERS: &str = "cli/tests/cluster/leftovers.rs";
 const CALIBRATION: &str = "cli/tests/cluster/calibration.rs";
 const VITALS: &str = "cli/tests/cluster/vitals.rs";
+const MOVING: &str = "cli/tests/lab/moving.rs";
 const MACHINES: &str = "cli/tests/cluster/machines.rs";
 
 const fn builds(page: &'static str) -> Exception {
@@ -88,6 +89,18 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         starts: "systemctl",
         why: "wants systemd as the first process",
         elsewhere: Some(("cli/tests/deploy/main.rs", "the_units_are_what_systemd_takes")),
+    },
+    Exception {
+        page: "docs/guide/lab.md",
+        starts: "rsync",
+        why: "wants another machine",
+        elsewhere: Some((MOVING, "a_master_moves_to_another_machine_and_the_job_at_work_goes_on")),
+    },
+    Exception {
+        page: "docs/guide/lab.md",
+        starts: "sed -i",
+        why: "changes the names of all machines",
+        elsewhere: Some((MOVING, "a_master_moves_to_another_machine_and_the_job_at_work_goes_on")),
     },
     Exception {
         page: "docs/guide/lab.md",
