@@ -37,6 +37,17 @@ pub enum TraceError {
 /// # Errors
 /// When the journal or a history does not read.
 pub fn record(dir: &Path) -> Result<Trace, TraceError> {
+    record_with_causes(dir).map(|(trace, _)| trace)
+}
+
+/// Why attempts of a job did not count, by the cause's words, and how many.
+pub type Causes = BTreeMap<String, usize>;
+
+/// As [`record`], with the causes by the job's id, where a job has any.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_with_causes(dir: &Path) -> Result<(Trace, BTreeMap<String, Causes>), TraceError> {
     let run = find_run(dir)?;
     let mut reader = JournalReader::open(&run)?;
     let header = reader.header().clone();
@@ -67,7 +78,9 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
     for (job, history) in jobs.iter_mut().zip(&histories) {
         chain(job, history, |id| ends.get(id).copied());
     }
-    Ok(Trace {
+    let causes = histories.iter().map(|history| (history.id.clone(), causes(history)));
+    let causes = causes.filter(|(_, causes)| !causes.is_empty()).collect();
+    let trace = Trace {
         schema: TRACE_SCHEMA.to_owned(),
         source: format!("recorded run {} of cluster {}", run.display(), header.cluster_id),
         start_ms_epoch: Some(start),
@@ -77,7 +90,16 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
             workers: workers.since(start),
         }),
         jobs,
-    })
+    };
+    Ok((trace, causes))
+}
+
+fn causes(history: &JobHistory) -> Causes {
+    let mut causes = Causes::new();
+    for attempt in history.attempts.iter().filter(|attempt| attempt.state != AttemptState::Succeeded) {
+        *causes.entry(attempt.cause.clone()).or_default() += 1;
+    }
+    causes
 }
 
 /// Notes that a job's submitter held it back until another one was over, and for how long beyond. `end_of` tells when the

@@ -4,9 +4,10 @@
 //! took. Speculative ones are the policy's, and workers that went stay. Jobs that lost attempts are counted apart, so that
 //! their part of the error is seen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use howdah_core::job::profile::Trace;
+use howdah_master::trace::Causes;
 use howdah_planning::accuracy::{Comparison, Summary};
 
 /// Of one run.
@@ -18,6 +19,8 @@ pub(super) struct Lost {
     pub(super) killed: usize,
     /// Speculative attempts that were killed: in the simulation they are launched and lost as the policy has it.
     pub(super) speculative: usize,
+    /// All of them by what ended them, in the words that `job attempts` has.
+    pub(super) causes: Causes,
     /// Workers that were lost or left while a job was not over; in the simulation they stay.
     pub(super) workers: u64,
     /// Jobs with such attempts, and their errors.
@@ -25,10 +28,13 @@ pub(super) struct Lost {
     pub(super) of_these: Summary,
     /// Errors of the other jobs.
     pub(super) of_others: Summary,
+    /// Of all jobs' errors together, how much is theirs: 0 to 1.
+    pub(super) share: f64,
 }
 
 impl Lost {
-    pub(super) fn of(trace: &Trace, comparison: &Comparison, workers: u64) -> Lost {
+    /// `causes` are those of each job that has any, by its id.
+    pub(super) fn of(trace: &Trace, causes: &BTreeMap<String, Causes>, comparison: &Comparison, workers: u64) -> Lost {
         let simulated: BTreeSet<&str> = comparison.jobs.iter().map(|job| job.id.as_str()).collect();
         let jobs = || trace.jobs.iter().filter(|job| simulated.contains(job.id.as_str()));
         let attempts = || jobs().flat_map(|job| &job.lost_attempts);
@@ -37,6 +43,16 @@ impl Lost {
             let jobs = comparison.jobs.iter().filter(|job| with.contains(job.id.as_str()) == of_these);
             Summary::of(jobs.map(|job| job.completion.error()))
         };
+        let sum = |of_these: bool| -> f64 {
+            let jobs = comparison.jobs.iter().filter(|job| with.contains(job.id.as_str()) == of_these);
+            jobs.map(|job| job.completion.error()).sum()
+        };
+        let (theirs, others) = (sum(true), sum(false));
+        let mut all = Causes::new();
+        let of_simulated = causes.iter().filter(|(job, _)| simulated.contains(job.as_str()));
+        for (cause, n) in of_simulated.flat_map(|(_, causes)| causes) {
+            *all.entry(cause.clone()).or_default() += n;
+        }
         Lost {
             failed: attempts().filter(|lost| lost.failed).count(),
             killed: attempts().filter(|lost| !lost.failed && !lost.speculative).count(),
@@ -45,6 +61,8 @@ impl Lost {
             jobs: with.len(),
             of_these: errors(true),
             of_others: errors(false),
+            share: if theirs + others > 0.0 { theirs / (theirs + others) } else { 0.0 },
+            causes: all,
         }
     }
 
@@ -82,7 +100,16 @@ mod tests {
             completion: Measure { measured_s: 10.0, simulated_s },
         };
         let jobs = vec![measure("j1", 7.0), measure("j2", 10.0)];
-        let lost = Lost::of(&trace, &Comparison { jobs, left_out: 1, ..Comparison::default() }, 2);
+        let cause = |words: &[(&str, usize)]| words.iter().map(|(cause, n)| ((*cause).to_owned(), *n)).collect();
+        let (gone, exit) = ("its worker was lost", "reported by its worker");
+        let causes = [
+            ("j1".to_owned(), cause(&[(gone, 2), (exit, 1)])),
+            // No simulation has it.
+            ("failed".to_owned(), cause(&[(exit, 1)])),
+        ];
+        let lost = Lost::of(&trace, &causes.into(), &Comparison { jobs, left_out: 1, ..Comparison::default() }, 2);
+        assert_eq!(lost.causes, cause(&[(gone, 2), (exit, 1)]));
+        assert!((lost.share - 1.0).abs() < 1e-9, "{lost:?}");
         assert_eq!((lost.failed, lost.killed, lost.speculative, lost.workers, lost.jobs), (1, 1, 1, 2, 1));
         assert!((lost.of_these.mean_error - 0.3).abs() < 1e-9 && lost.of_others.mean_error < 1e-9, "{lost:?}");
         assert!(!lost.is_nothing() && Lost::default().is_nothing());

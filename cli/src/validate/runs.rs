@@ -43,11 +43,12 @@ impl Run {
     pub(crate) fn read(dir: &Path) -> Outcome<Run> {
         let (dir, beside) = chosen(dir);
         let decisions = replay_decisions(&dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
-        let trace = howdah_master::trace::record(&dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
+        let recorded = howdah_master::trace::record_with_causes(&dir);
+        let (trace, causes) = recorded.map_err(|error| unreadable(anyhow::Error::new(error)))?;
         let simulated = accuracy::compare_under(&trace, &trace, Model::SimMr, howdah_master::policies::make);
         let lost = simulated.as_ref().map_or_else(
             |_| Lost { workers: decisions.workers_lost, ..Lost::default() },
-            |comparison| Lost::of(&trace, comparison, decisions.workers_lost),
+            |comparison| Lost::of(&trace, &causes, comparison, decisions.workers_lost),
         );
         Ok(Run { decisions, trace, simulated, lost, beside })
     }
@@ -124,6 +125,39 @@ impl Repeats {
     }
 }
 
+/// Jobs of one name in the repeats.
+#[derive(Debug, PartialEq)]
+pub(super) struct OfName<'a> {
+    pub(super) name: &'a str,
+    /// Of one run.
+    pub(super) jobs: usize,
+    /// The mean of theirs.
+    pub(super) spread: f64,
+    /// Of the predictions across runs; `None` without any.
+    pub(super) across: Option<Summary>,
+}
+
+impl Repeats {
+    /// In the order of the first run's submissions: what the repeats differ by, and how far off predictions across runs are.
+    pub(super) fn by_name(&self) -> Vec<OfName<'_>> {
+        let mut names: Vec<&str> = Vec::new();
+        for job in &self.spread.jobs {
+            if !names.contains(&job.name.as_str()) {
+                names.push(&job.name);
+            }
+        }
+        let of_name = |name| {
+            let spreads: Vec<f64> =
+                self.spread.jobs.iter().filter(|job| job.name == name).map(|job| job.spread).collect();
+            let predicted = self.of(Kind::CrossRun).flat_map(|prediction| &prediction.comparison.jobs);
+            let errors: Vec<f64> = predicted.filter(|job| job.name == name).map(|job| job.completion.error()).collect();
+            let across = (!errors.is_empty()).then(|| Summary::of(errors));
+            OfName { name, jobs: spreads.len(), spread: Summary::of(spreads).mean_error, across }
+        };
+        names.into_iter().map(of_name).collect()
+    }
+}
+
 /// The sentence for an error across runs and a spread.
 fn compared(error: f64, spread: f64) -> String {
     let is_smaller = error < spread;
@@ -169,6 +203,20 @@ mod tests {
         );
         let large = "the mean error across runs, 1.00 %, is larger than the mean spread of the repeats, 0.50 %";
         assert_eq!(said(0.01, 0.005), large);
+    }
+
+    #[test]
+    fn each_jobs_spread_is_beside_the_error_of_its_predictions_across_runs() {
+        let mut of = Repeats { predictions: vec![across(0.01), across(0.03)], ..repeats(0.02) };
+        of.predictions.push(Prediction { kind: Kind::Own, ..across(0.9) });
+        let job = |name: &str, spread| accuracy::JobSpread { name: name.to_owned(), completion_s: Vec::new(), spread };
+        of.spread.jobs.extend([job("b", 0.5), job("a", 0.04)]);
+        let rows = of.by_name();
+        let plain: Vec<(&str, usize)> = rows.iter().map(|row| (row.name, row.jobs)).collect();
+        assert_eq!(plain, [("a", 2), ("b", 1)]);
+        let error = rows[0].across.expect("it was predicted");
+        assert!((rows[0].spread - 0.03).abs() < 1e-9 && (error.mean_error - 0.02).abs() < 1e-9, "{rows:?}");
+        assert!((error.max_error - 0.03).abs() < 1e-9 && rows[1].across.is_none(), "{rows:?}");
     }
 
     #[test]

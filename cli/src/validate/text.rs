@@ -2,7 +2,7 @@
 
 use howdah_master::recorder::RULES;
 use howdah_master::replay::{Beginning, Build, DecisionReport, Difference};
-use howdah_planning::accuracy::{Comparison, Kind};
+use howdah_planning::accuracy::{Comparison, Kind, Summary};
 
 use super::lost::Lost;
 use super::runs::{Repeats, Run};
@@ -20,7 +20,7 @@ pub(super) fn text(screen: &Screen, run: &Run, repeats: Option<&Repeats>) -> Str
     match &run.simulated {
         Ok(comparison) => {
             let at = lines.len() + 2;
-            lines.extend(simulated(screen, comparison));
+            lines.extend(simulated(screen, comparison, &run.lost));
             lines.splice(at..at, lost(&run.lost));
         }
         Err(error) => lines.push(format!("simulation none: {}", chain(error))),
@@ -94,7 +94,7 @@ pub(super) fn other_build(report: &DecisionReport) -> Option<String> {
     Some(format!("recorded   by {build}: {so}"))
 }
 
-fn simulated(screen: &Screen, comparison: &Comparison) -> Vec<String> {
+fn simulated(screen: &Screen, comparison: &Comparison, lost: &Lost) -> Vec<String> {
     let summary = comparison.summary();
     let makespan = &comparison.makespan;
     let mut lines = vec![
@@ -105,10 +105,11 @@ fn simulated(screen: &Screen, comparison: &Comparison) -> Vec<String> {
             signed(makespan.signed_error())
         ),
         format!(
-            "errors     of {}: {} mean, {} at most",
+            "errors     of {}: {} mean, {} at most{}",
             units::counted(comparison.jobs.len() as u64, "job"),
             share(summary.mean_error),
-            share(summary.max_error)
+            share(summary.max_error),
+            theirs(lost)
         ),
     ];
     if comparison.left_out > 0 {
@@ -134,6 +135,15 @@ fn simulated(screen: &Screen, comparison: &Comparison) -> Vec<String> {
     lines
 }
 
+/// Which part of the errors is of jobs that met what the simulation has not.
+fn theirs(lost: &Lost) -> String {
+    if lost.jobs == 0 {
+        return String::new();
+    }
+    let jobs = units::counted(lost.jobs as u64, "job");
+    format!("; {:.0} % of them in the {jobs} that lost attempts", lost.share * 100.0)
+}
+
 fn with_repeats(screen: &Screen, repeats: &Repeats) -> Vec<String> {
     let mut grid = Grid::new(&["prediction", ">jobs", ">mean error", ">largest error", ">makespan, mean"]);
     for kind in Kind::ALL {
@@ -148,6 +158,22 @@ fn with_repeats(screen: &Screen, repeats: &Repeats) -> Vec<String> {
         }
     }
     let mut lines = vec![String::new(), grid.render(screen), String::new()];
+    let names = repeats.by_name();
+    if repeats.spread.runs > 1 && names.len() <= LISTED {
+        let mut grid = Grid::new(&["name", ">jobs", ">spread of repeats", ">cross-run, mean", ">largest"]);
+        for of in names {
+            let error =
+                |pick: fn(&Summary) -> f64| of.across.as_ref().map_or_else(|| "-".to_owned(), |e| share(pick(e)));
+            grid.row([
+                of.name.to_owned(),
+                units::count(of.jobs as u64),
+                share(of.spread),
+                error(|summary| summary.mean_error),
+                error(|summary| summary.max_error),
+            ]);
+        }
+        lines.extend([grid.render(screen), String::new()]);
+    }
     let spread = &repeats.spread;
     if spread.runs > 1 {
         lines.push(format!(
@@ -194,6 +220,10 @@ fn lost(lost: &Lost) -> Vec<String> {
     if lost.speculative > 0 {
         let speculative = attempts(lost.speculative);
         lines.push(format!("           {speculative} for speculation, which the simulation leaves to the policy"));
+    }
+    if !lost.causes.is_empty() {
+        let causes: Vec<String> = lost.causes.iter().map(|(cause, n)| format!("{n} {cause}")).collect();
+        lines.push(format!("           by cause: {}", causes.join("; ")));
     }
     if lost.workers > 0 {
         let workers = units::counted(lost.workers, "worker");

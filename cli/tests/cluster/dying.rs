@@ -18,7 +18,8 @@ fn a_killed_worker_is_lost_within_seconds_and_its_attempts_run_elsewhere() {
     let killed = Instant::now();
     cluster.stop_worker(0, Signal::SIGKILL);
     wait_for("the worker to be lost", || state_is(&cluster, 0, "LOST"));
-    // Three seconds, and what a busy machine adds; the expiry is half a minute.
+    // Three seconds, and what a busy machine adds; the expiry is half a minute. How soon its attempts run elsewhere is timed in
+    // the lab (`cli/tests/lab/reach.rs`).
     assert!(killed.elapsed() < Duration::from_secs(20), "{:?}", killed.elapsed());
     cluster.wait_job(&job, 0);
     let status = cluster.status(&job);
@@ -26,7 +27,11 @@ fn a_killed_worker_is_lost_within_seconds_and_its_attempts_run_elsewhere() {
     let log = std::fs::read_to_string(cluster.output("master.err")).expect("read the master's log");
     assert!(log.contains("a worker is lost: its connection closed"), "{log}");
     assert!(log.contains("a job succeeded after"), "{log}");
-    cluster.stop_and_replay();
+    // What the simulation cannot have is named, and whose errors that concerns: the one job's.
+    let lost = cluster.stop_and_validate()["lost"].clone();
+    let cause = lost["causes"].as_array().expect("a list").iter().find(|of| of["cause"] == "its worker was lost");
+    assert_eq!(cause.map(|of| &of["attempts"]), Some(&1.into()), "{lost}");
+    assert!(lost["jobs"] == 1 && lost["share_of_errors"] == 1.0, "{lost}");
 }
 
 #[test]

@@ -157,8 +157,14 @@ fn runs_of_the_same_job_predict_each_other_and_what_has_no_like_is_left_out() {
     let spread = repeats["spread"]["jobs"].as_array().expect("a list");
     assert_eq!(spread.iter().map(|job| &job["name"]).collect::<Vec<_>>(), ["work"], "{report}");
     assert_eq!(repeats["jobs_left_out"], 1, "{report}");
+    let by_name = repeats["by_name"].as_array().expect("a list");
+    assert_eq!(by_name.len(), 1, "{report}");
+    assert_eq!((&by_name[0]["name"], &by_name[0]["jobs"]), (&"work".into(), &1.into()), "{report}");
+    assert_eq!(by_name[0]["spread"], spread[0]["spread"], "{report}");
+    assert_eq!(by_name[0]["cross_run_mean_error"], cross["mean_error"], "{report}");
     let said = one.run(&words).expect_code(0).stdout;
     assert!(said.contains("cross-run") && said.contains("left out"), "{said}");
+    assert!(said.lines().any(|line| line.starts_with("name ") && line.contains("spread of repeats")), "{said}");
 }
 
 #[test]
