@@ -38,7 +38,7 @@ pub(crate) struct WhatIfArgs {
     /// With --submit: its reduces
     #[arg(long, value_name = "N", requires = "submit", default_value_t = 0)]
     pub(crate) reduces: u32,
-    /// With --submit: input of each map
+    /// With --submit: input of each map [default: of unknown size]
     #[arg(long, value_name = "SIZE", requires = "submit", value_parser = parse_bytes)]
     pub(crate) split_size: Option<u64>,
     /// With --submit: its name, from whose family task times are predicted [default: the application's]

@@ -180,8 +180,10 @@ fn learn(
         };
         let class = Class { application: String::new(), family: family(&template.name), part };
         let time = Span::from_ms(times[id.index as usize % times.len()]);
-        let sample = Sample { bytes, time, worker: format!("worker-{}", record.worker.0 + 1), place: None };
-        let told = TaskPredictor::new(&judged.history, &*model, Fallback::default()).estimate(&class, bytes, None);
+        let sample =
+            Sample { bytes: Some(bytes), time, worker: format!("worker-{}", record.worker.0 + 1), place: None };
+        let told =
+            TaskPredictor::new(&judged.history, &*model, Fallback::default()).estimate(&class, sample.bytes, None);
         judged.tasks.push(TaskError::new(&class, told, sample.time));
         watch.task_ended(id, time, &mut judged.history);
         judged.history.add(class, sample);

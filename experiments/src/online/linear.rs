@@ -104,7 +104,7 @@ struct Fit {
 fn fit(model: &str, of: &Times) -> Option<Fit> {
     let sample = |(&size, ms): (&u32, &Vec<u64>)| {
         let one = |&ms: &u64| Sample {
-            bytes: u64::from(size) << 20,
+            bytes: Some(u64::from(size) << 20),
             time: Span::from_ms(ms),
             worker: String::new(),
             place: None,
@@ -116,7 +116,7 @@ fn fit(model: &str, of: &Times) -> Option<Fit> {
     let n = samples.len() as f64;
     let us = |sample: &Sample| sample.time.as_us() as f64;
     let mean = samples.iter().map(us).sum::<f64>() / n;
-    let estimated = |sample: &Sample| fitted.estimate(sample.bytes, None).expected;
+    let estimated = |sample: &Sample| fitted.estimate(sample.bytes.unwrap_or(0), None).expected;
     let around_mean: f64 = samples.iter().map(|sample| (us(sample) - mean).powi(2)).sum();
     let around_line: f64 = samples.iter().map(|sample| (us(sample) - estimated(sample)).powi(2)).sum();
     let near = samples.iter().filter(|sample| (estimated(sample) / us(sample).max(1.0) - 1.0).abs() <= 0.1).count();

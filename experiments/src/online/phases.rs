@@ -104,7 +104,7 @@ fn learn(record: &AttemptRecord, trace: &Trace, phases: &Phases, history: &mut T
     let mut add = |part, bytes, since: Time| {
         let class = Class { application: String::new(), family: family(&template.name), part };
         let worker = format!("worker-{}", record.worker.0 + 1);
-        history.add(class, Sample { bytes, time: record.end.since(since), worker, place: None });
+        history.add(class, Sample { bytes: Some(bytes), time: record.end.since(since), worker, place: None });
     };
     if record.attempt.kind == TaskKind::Map {
         return add(Part::Map, template.map_input_bytes[record.attempt.index as usize], record.start);

@@ -263,6 +263,7 @@ mod tests {
             drawn: None,
             in_time: None,
             seen: true,
+            sized: true,
             hypothetical: false,
         }
     }

@@ -226,7 +226,7 @@ mod tests {
         Learned::Task {
             attempt,
             class,
-            sample: Sample { bytes: 0, time: Span::from_ms(ms), worker: "w".to_owned(), place: None },
+            sample: Sample { bytes: None, time: Span::from_ms(ms), worker: "w".to_owned(), place: None },
         }
     }
 

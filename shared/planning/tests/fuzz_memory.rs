@@ -32,7 +32,12 @@ fn class(part: Part) -> Class {
 fn sample(n: u64) -> Sample {
     let place = Place { load_milli: 1_500, cores_milli: 2_000, khz: 2_400_000 };
     let worker = format!("w{}", n % 3);
-    Sample { bytes: n << 20, time: Span::from_ms(900 + 40 * n), worker, place: n.is_multiple_of(2).then_some(place) }
+    Sample {
+        bytes: Some(n << 20),
+        time: Span::from_ms(900 + 40 * n),
+        worker,
+        place: n.is_multiple_of(2).then_some(place),
+    }
 }
 
 /// With something of all that there is: few enough samples that a change hits the rest as well, and enough for each model.
@@ -85,7 +90,7 @@ fn use_it(mut history: TaskHistory) {
         let model = by_name(model).expect("it is listed");
         let predictor = TaskPredictor::new(&history, &*model, Fallback::default());
         for class in known.iter().cloned().chain(Part::ALL.map(class)) {
-            for bytes in [0, 1 << 20, u64::MAX] {
+            for bytes in [None, Some(0), Some(1 << 20), Some(u64::MAX)] {
                 let (estimate, _) = predictor.estimate(&class, bytes, Some("w1"));
                 assert!(!estimate.expected.is_nan() && estimate.expected >= 0.0, "{class:?}: {estimate:?}");
             }

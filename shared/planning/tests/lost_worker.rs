@@ -18,7 +18,7 @@ fn history() -> TaskHistory {
     for n in 0..30 {
         let class = Class { application: "words".to_owned(), family: "test".to_owned(), part: Part::Map };
         let time = Span::from_ms(9_850 + n * 10);
-        history.add(class, Sample { bytes: 0, time, worker: String::new(), place: None });
+        history.add(class, Sample { bytes: None, time, worker: String::new(), place: None });
     }
     history
 }

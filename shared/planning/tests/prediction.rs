@@ -9,8 +9,8 @@ use howdah_core::job::{AttemptId, JobId, JobSpec, JobState, Locality, WorkerId};
 use howdah_core::replay::{Observer, ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView, job_spec};
 use howdah_core::time::{Span, Time};
 use howdah_planning::prediction::{
-    Changes, Fallback, ForecastOptions, Heartbeats, Hypothetical, OfJob, Part, TaskHistory, TaskPredictor, TaskTimes,
-    by_name, forecast, outlook,
+    Changes, Class, Fallback, ForecastOptions, Heartbeats, Hypothetical, OfJob, Part, Sample, TaskHistory,
+    TaskPredictor, TaskTimes, by_name, forecast, outlook,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -244,6 +244,37 @@ fn a_job_that_is_only_thought_of_has_an_end_and_shows_whom_it_delays() {
     for (job, other) in without.jobs.iter().zip(&with.jobs) {
         assert_eq!((job.job, job.finish), (other.job, other.finish));
     }
+}
+
+// As `what-if --submit wordcount --maps 40` asks, with `--split-size` and without.
+#[test]
+fn a_job_whose_input_is_of_unknown_size_takes_the_mean_of_its_like_with_a_wide_interval() {
+    let nothing = Trace::default();
+    let options = ReplayOptions { view: view(&[(2, 2); 3], SimHeartbeat::default()), ..ReplayOptions::default() };
+    let mut run = Simulation::new(&nothing, &options).expect("slots of both kinds");
+    run.run_until(Time::from_ms(1_000));
+    let mut history = TaskHistory::default();
+    for mib in 1..=60_u64 {
+        let class = Class { application: String::new(), family: "wordcount".to_owned(), part: Part::Map };
+        let time = Span::from_ms(1_000 + 100 * mib);
+        history.add(class, Sample { bytes: Some(mib << 20), time, worker: "w0".to_owned(), place: None });
+    }
+    let told = |bytes_per_map| {
+        let name = "wordcount".to_owned();
+        let job = Hypothetical { name, n_maps: 40, bytes_per_map, ..Hypothetical::default() };
+        let forecast = predicted(&run, &history, &Changes { submit: vec![job], ..Changes::default() });
+        let job = forecast.jobs.last().expect("it is listed").clone();
+        let [low, finish, high] =
+            [job.low, job.finish, job.high].map(|end| end.expect("within the hour").since(forecast.at).as_secs_f64());
+        (job, finish, (high - low) / finish)
+    };
+    // Seven waves on six slots.
+    let (sized, ends_s, width) = told(10 << 20);
+    assert!((ends_s - 14.0).abs() < 0.1 && width < 0.2 && sized.sized, "{ends_s} s, {width} of it wide: {sized:?}");
+    let (unsized_job, ends_s, width) = told(0);
+    assert!((ends_s - 7.0 * 4.05).abs() < 0.1, "the mean, not the intercept: {ends_s} s");
+    assert!(width > 0.5, "{width} of {ends_s} s: {unsized_job:?}");
+    assert!(unsized_job.seen && !unsized_job.sized && unsized_job.drawn.is_none(), "no scale says anything of it");
 }
 
 #[test]

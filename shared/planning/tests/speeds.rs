@@ -84,7 +84,7 @@ fn run(trace: &Trace, history: &mut TaskHistory, judges: bool) -> Errors {
             let time = record.end.since(record.start);
             let place = Place::of(worker, state);
             let class = Class { application: String::new(), family: "words".to_owned(), part: Part::Map };
-            let sample = Sample { bytes: 0, time, worker: worker.name().to_owned(), place };
+            let sample = Sample { bytes: None, time, worker: worker.name().to_owned(), place };
             if judges {
                 let predictor = TaskPredictor::new(history, &*model, Fallback::default());
                 let speeds = Speeds::of(&mut fork).expect("Load-Aware has curves");

@@ -85,12 +85,14 @@ pub struct JobForecast {
     /// To here; `None` beyond the horizon.
     pub high: Option<Time>,
     /// How far the drawn interval goes before and after `finish`, not scaled and not cut off at the present; `None` where
-    /// nothing is drawn, the job's like was not seen, or some ends lie beyond the horizon.
+    /// nothing is drawn, the job's like was not seen or its input is of unknown size, or some ends lie beyond the horizon.
     pub drawn: Option<[Span; 2]>,
     /// Of all simulations, the share in which it meets its deadline; `None` without one.
     pub in_time: Option<f64>,
     /// Whether tasks of all its classes were seen before.
     pub seen: bool,
+    /// Whether the sizes of its tasks' input are known, as far as those of the tasks that were seen are.
+    pub sized: bool,
     /// Whether it was only thought of.
     pub hypothetical: bool,
 }
@@ -154,8 +156,8 @@ pub fn forecast(
     };
     let mut times = predicted(None);
     let central = world.run(&mut times, true);
-    let seen = |of: OfJob<'_>| times.all_seen(of);
-    let mut forecast = world.forecast(central, seen);
+    let known = |of: OfJob<'_>| (times.all_seen(of), times.all_sized(of));
+    let mut forecast = world.forecast(central, known);
     forecast.running = std::mem::take(&mut times.looks);
     if options.alone {
         forecast
@@ -190,7 +192,9 @@ impl JobForecast {
         let (low, high) = interval(ends, now);
         let at = |us: f64| now + Span::from_us(us.max(0.0).round() as u64);
         (self.low, self.high) = (low.map(at), high.map(at));
-        if let (true, Some(finish), Some(low), Some(high)) = (self.seen && ends.len() > 1, self.finish, low, high) {
+        if let (true, Some(finish), Some(low), Some(high)) =
+            (self.tells_of_others() && ends.len() > 1, self.finish, low, high)
+        {
             let finish = finish.since(now).as_us() as f64;
             let halves = [finish - low, high - finish].map(|half| half.max(LEAST_HALF_US));
             self.drawn = Some(halves.map(|half| Span::from_us(half.round() as u64)));
@@ -204,6 +208,11 @@ impl JobForecast {
             let met = ends.iter().flatten().filter(|&&end| end <= due).count();
             met as f64 / ends.len().max(1) as f64
         });
+    }
+
+    /// Whether how far off it is tells how far off others will be, and the other way round: no part of it is a fallback.
+    fn tells_of_others(&self) -> bool {
+        self.seen && self.sized
     }
 }
 
@@ -252,7 +261,7 @@ pub fn outlook(
     };
     (world.at, world.specs) = arrivals.iter().cloned().unzip();
     let run = world.run(times, true);
-    world.forecast(run, |_| true)
+    world.forecast(run, |_| (true, true))
 }
 
 /// A fork with its changes made, of which simulations start.
@@ -375,10 +384,12 @@ impl World {
         }
     }
 
-    fn forecast(&self, run: Run, seen: impl Fn(OfJob<'_>) -> bool) -> Forecast {
+    /// `known` tells of a job whether its like was seen, and whether its sizes are known.
+    fn forecast(&self, run: Run, known: impl Fn(OfJob<'_>) -> (bool, bool)) -> Forecast {
         let state = self.tracker.state();
         let of_job = |of: OfJob<'_>, hypothetical: bool| {
             let finish = run.ends.get(&of.job).copied().flatten();
+            let (seen, sized) = known(of);
             JobForecast {
                 job: of.job,
                 name: of.spec.name.to_string(),
@@ -391,7 +402,8 @@ impl World {
                 high: finish,
                 drawn: None,
                 in_time: None,
-                seen: seen(of),
+                seen,
+                sized,
                 hypothetical,
             }
         };
@@ -481,14 +493,14 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_narrows_the_interval_of_a_job_whose_like_was_seen_and_of_no_other() {
+    fn a_scale_narrows_the_interval_of_a_job_whose_like_and_input_are_known_and_of_no_other() {
         let ends = [200.0, 190.0, 210.0, 200.0].map(|end| Some(at(end)));
-        let spread = |seen, scale| {
-            let mut job = JobForecast { seen, ..job(200.0) };
+        let spread = |seen, sized, scale| {
+            let mut job = JobForecast { seen, sized, ..job(200.0) };
             job.spread(&ends, at(100.0), scale);
             job
         };
-        let (wide, narrow) = (spread(true, None), spread(true, Some(0.5)));
+        let (wide, narrow) = (spread(true, true, None), spread(true, true, Some(0.5)));
         assert_eq!(wide.drawn, narrow.drawn, "what is scored does not depend on the scale");
         let halves =
             |job: &JobForecast| [at(200.0).since(job.low.expect("known")), job.high.expect("known").since(at(200.0))];
@@ -496,8 +508,10 @@ mod tests {
             halves(&narrow).map(|half| half.as_us().div_ceil(10)),
             halves(&wide).map(|half| half.as_us().div_ceil(20))
         );
-        let unseen = spread(false, Some(0.5));
-        assert_eq!((unseen.low, unseen.high, unseen.drawn), (wide.low, wide.high, None));
+        for (seen, sized) in [(false, true), (true, false)] {
+            let fallback = spread(seen, sized, Some(0.5));
+            assert_eq!((fallback.low, fallback.high, fallback.drawn), (wide.low, wide.high, None));
+        }
     }
 
     fn job(finish_s: f64) -> JobForecast {
@@ -514,6 +528,7 @@ mod tests {
             drawn: None,
             in_time: None,
             seen: true,
+            sized: true,
             hypothetical: false,
         }
     }

@@ -20,16 +20,42 @@ const COMMITS: usize = 100;
 
 /// One finished task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "StoredSample", into = "StoredSample")]
 pub struct Sample {
-    /// Its input: a map's split, or its share of the job's whole input if it is a reduce. 0 where unknown.
-    pub bytes: u64,
+    /// Its input: a map's split, or its share of the job's whole input if it is a reduce. `None` where unknown.
+    pub bytes: Option<u64>,
     /// What it took.
     pub time: Span,
     /// Where it ran, by name.
     pub worker: String,
     /// And how that was; `None` where nothing was told, as of earlier builds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+}
+
+/// As it lies in a file.
+#[derive(Serialize, Deserialize)]
+struct StoredSample {
+    /// 0 where unknown, which is all that earlier builds knew of 0.
+    bytes: u64,
+    /// Whether 0 is known to be the size.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    empty: bool,
+    time: Span,
+    worker: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<Place>,
+}
+
+impl From<StoredSample> for Sample {
+    fn from(StoredSample { bytes, empty, time, worker, place }: StoredSample) -> Sample {
+        Sample { bytes: (bytes > 0 || empty).then_some(bytes), time, worker, place }
+    }
+}
+
+impl From<Sample> for StoredSample {
+    fn from(Sample { bytes, time, worker, place }: Sample) -> StoredSample {
+        StoredSample { bytes: bytes.unwrap_or(0), empty: bytes == Some(0), time, worker, place }
+    }
 }
 
 /// The tasks of one class.
@@ -184,7 +210,7 @@ mod tests {
     }
 
     fn sample(us: u64) -> Sample {
-        Sample { bytes: 1, time: Span::from_us(us), worker: "w".to_owned(), place: None }
+        Sample { bytes: Some(1), time: Span::from_us(us), worker: "w".to_owned(), place: None }
     }
 
     #[test]
@@ -202,6 +228,17 @@ mod tests {
         assert_eq!((kept.samples.len(), kept.last, kept.samples[0].time), (KEPT, many, Span::from_us(7)));
         history.add(class(CLASSES), sample(9));
         assert_eq!(history.remembered(&class(CLASSES)), KEPT, "and it does not grow from there");
+    }
+
+    // `bytes` of 0 is what earlier builds wrote of both.
+    #[test]
+    fn input_of_unknown_size_and_no_input_are_told_apart_in_a_file_and_earlier_files_read() {
+        let samples = [None, Some(0), Some(7)].map(|bytes| Sample { bytes, ..sample(5) });
+        let written = serde_json::to_string(&samples).unwrap();
+        assert_eq!(serde_json::from_str::<[Sample; 3]>(&written).unwrap(), samples, "{written}");
+        let earlier = r#"[{"bytes":0,"time":5,"worker":"w"},{"bytes":7,"time":5,"worker":"w"}]"#;
+        let read: Vec<Sample> = serde_json::from_str(earlier).unwrap();
+        assert_eq!(read, [samples[0].clone(), samples[2].clone()]);
     }
 
     #[test]

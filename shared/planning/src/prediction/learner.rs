@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::class::{Class, Part, family};
 use super::history::{Sample, TaskHistory};
+use super::input::InputSizes;
 use super::place::Place;
 use howdah_core::cluster::ClusterState;
 use howdah_core::job::{AttemptId, AttemptState, JobId, JobSpec, JobState, TaskKind};
@@ -56,7 +57,7 @@ struct Job {
     application: String,
     family: String,
     spec: Arc<JobSpec>,
-    reduce_bytes: u64,
+    sizes: InputSizes,
     maps_done: Option<Time>,
     committing: Option<Time>,
 }
@@ -149,14 +150,14 @@ impl Job {
             application,
             family: family(&spec.name),
             spec: Arc::clone(spec),
-            reduce_bytes: reduce_bytes(spec),
+            sizes: InputSizes::of(spec),
             maps_done: None,
             committing: None,
         }
     }
 
     fn left(&self, part: Part, (worker, place): (&str, Option<Place>), time: Span) -> Learned {
-        let sample = Sample { bytes: self.reduce_bytes, time, worker: worker.to_owned(), place };
+        let sample = Sample { bytes: self.sizes.reduce(), time, worker: worker.to_owned(), place };
         Learned::Phase { class: self.class(part), sample }
     }
 
@@ -166,23 +167,12 @@ impl Job {
 
     fn ended(&self, attempt: AttemptId, (worker, place): (&str, Option<Place>), started: Time, now: Time) -> Learned {
         let (part, since, bytes) = match (attempt.kind, self.maps_done) {
-            (TaskKind::Map, _) => (Part::Map, started, map_bytes(&self.spec, attempt.index)),
-            (TaskKind::Reduce, Some(done)) if started < done => (Part::FirstReduce, done, self.reduce_bytes),
-            (TaskKind::Reduce, _) => (Part::LaterReduce, started, self.reduce_bytes),
+            (TaskKind::Map, _) => (Part::Map, started, self.sizes.map(&self.spec, attempt.index)),
+            (TaskKind::Reduce, Some(done)) if started < done => (Part::FirstReduce, done, self.sizes.reduce()),
+            (TaskKind::Reduce, _) => (Part::LaterReduce, started, self.sizes.reduce()),
         };
         let class = self.class(part);
         let sample = Sample { bytes, time: now.since(since), worker: worker.to_owned(), place };
         Learned::Task { attempt, class, sample }
     }
-}
-
-/// A map's input; 0 where unknown.
-pub(super) fn map_bytes(spec: &JobSpec, index: u32) -> u64 {
-    spec.map_input_bytes.get(index as usize).copied().unwrap_or(0)
-}
-
-/// What a reduce is measured by: its share of the job's whole input, as its own is not known before the maps are done.
-pub(super) fn reduce_bytes(spec: &JobSpec) -> u64 {
-    let all = spec.map_input_bytes.iter().fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
-    all / u64::from(spec.n_reduces.max(1))
 }

@@ -12,6 +12,7 @@ mod course;
 mod end_score;
 mod forecast;
 mod history;
+mod input;
 mod learner;
 mod looks;
 mod model;

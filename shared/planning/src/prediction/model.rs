@@ -56,7 +56,8 @@ pub trait TaskTimeModel: Send + Sync {
     /// As chosen by name.
     fn name(&self) -> &'static str;
 
-    /// Learns from finished tasks of one class, oldest first. `None` if they do not tell enough.
+    /// Learns from finished tasks of one class, oldest first: of known size all of them, or none, which is as if all sizes
+    /// were 0. `None` if they do not tell enough.
     fn fit(&self, samples: &[&Sample]) -> Option<Box<dyn Fitted>>;
 }
 
@@ -130,7 +131,7 @@ impl Line {
 }
 
 fn points(samples: &[&Sample]) -> Vec<(f64, f64)> {
-    samples.iter().map(|sample| (sample.bytes as f64, sample.time.as_us() as f64)).collect()
+    samples.iter().map(|sample| (sample.bytes.unwrap_or(0) as f64, sample.time.as_us() as f64)).collect()
 }
 
 impl TaskTimeModel for Linear {
@@ -242,6 +243,14 @@ impl Fitted for Quantiles {
     }
 }
 
+/// Of a task whose input may have any size, where that of others is known: their mean, from their quantile at 5 % to that at
+/// 95 %, and as far from the mean at least as one task of the class alone would tell, half of it either way.
+pub(super) fn whatever_the_size(samples: &[&Sample]) -> Option<Estimate> {
+    let expected = Mean.fit(samples)?.estimate(0, None).expected;
+    let Estimate { low, high, .. } = Quantile.fit(samples)?.estimate(0, None);
+    Some(Estimate { expected, low: low.min(0.5 * expected), high: high.max(1.5 * expected) })
+}
+
 /// A line for each worker that has finished enough tasks of the class, and one for the others: machines differ.
 struct PerWorker;
 
@@ -283,7 +292,7 @@ mod tests {
     use howdah_core::time::Span;
 
     fn sample(mib: u64, ms: u64, worker: &str) -> Sample {
-        Sample { bytes: mib << 20, time: Span::from_ms(ms), worker: worker.to_owned(), place: None }
+        Sample { bytes: Some(mib << 20), time: Span::from_ms(ms), worker: worker.to_owned(), place: None }
     }
 
     fn estimate(model: &str, samples: &[Sample], mib: u64, worker: Option<&str>) -> Option<Estimate> {
@@ -340,6 +349,18 @@ mod tests {
         let straight: Vec<Sample> = (1..70).map(|mib| sample(mib, 1_000 + 40 * mib + mib % 3, "w")).collect();
         let [two, one] = ["piecewise", "linear"].map(|model| ms(estimate(model, &straight, 33, None)));
         assert_eq!(two, one);
+    }
+
+    #[test]
+    fn a_task_of_any_size_takes_the_mean_and_is_never_told_closely() {
+        let told = |ms: &[u64]| {
+            let samples: Vec<Sample> = ms.iter().map(|&ms| sample(64, ms, "w")).collect();
+            let told = whatever_the_size(&samples.iter().collect::<Vec<_>>())?;
+            Some([told.low, told.expected, told.high].map(|us| us as u64 / 1_000))
+        };
+        assert_eq!(told(&[]), None);
+        assert_eq!(told(&[1_000; 50]), Some([500, 1_000, 1_500]), "that others were alike does not say that it is");
+        assert_eq!(told(&[100, 200, 300, 3_400]), Some([100, 1_000, 3_400]));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::class::{Class, Part, family};
 use super::course::{OfJob, TaskTimes};
-use super::learner::{map_bytes, reduce_bytes};
+use super::input::InputSizes;
 use super::model::TWO_SIDED_90;
 use super::predictor::{Known, TaskPredictor};
 use super::progress::{Look, Seen};
@@ -37,8 +37,16 @@ pub(super) struct Predicted<'a> {
     pub(super) looks: Vec<Look>,
     /// How far off a class is in this draw.
     off: BTreeMap<Class, f64>,
-    /// What is known of the job that was asked for last, by part.
-    last: Option<(JobId, [(Known, f64); Part::ALL.len()])>,
+    /// Of the job that was asked for last.
+    last: Option<Last>,
+}
+
+/// What is known of a job.
+struct Last {
+    job: JobId,
+    sizes: InputSizes,
+    /// By part, and how far off it is in this draw.
+    known: [(Known, f64); Part::ALL.len()],
 }
 
 impl<'a> Predicted<'a> {
@@ -64,21 +72,32 @@ impl<'a> Predicted<'a> {
     }
 
     pub(super) fn all_seen(&self, of: OfJob<'_>) -> bool {
-        let asked = |part: &&Part| **part == Part::Map || of.spec.n_reduces > 0;
-        Part::TASKS.iter().filter(asked).all(|&part| self.predictor.known(&self.class(of, part)).is_seen())
+        self.parts(of).all(|known| known.is_seen())
     }
 
-    fn known(&mut self, of: OfJob<'_>) -> &[(Known, f64); Part::ALL.len()] {
-        if self.last.as_ref().is_none_or(|last| last.0 != of.job) {
+    /// Whether the sizes of its tasks' input are known as far as they tell.
+    pub(super) fn all_sized(&self, of: OfJob<'_>) -> bool {
+        // All of them are known, or none is.
+        let bytes = InputSizes::of(of.spec).reduce();
+        self.parts(of).all(|known| !known.misses_size(bytes))
+    }
+
+    fn parts<'s>(&'s self, of: OfJob<'s>) -> impl Iterator<Item = Known> + 's {
+        let asked = move |part: &&Part| **part == Part::Map || of.spec.n_reduces > 0;
+        Part::TASKS.iter().filter(asked).map(move |&part| self.predictor.known(&self.class(of, part)))
+    }
+
+    fn known(&mut self, of: OfJob<'_>) -> &Last {
+        if self.last.as_ref().is_none_or(|last| last.job != of.job) {
             let known = Part::ALL.map(|part| {
                 let class = self.class(of, part);
                 let known = self.predictor.known(&class);
                 let off = self.off(class, known.is_seen());
                 (known, off)
             });
-            self.last = Some((of.job, known));
+            self.last = Some(Last { job: of.job, sizes: InputSizes::of(of.spec), known });
         }
-        &self.last.as_ref().expect("just made").1
+        self.last.as_ref().expect("just made")
     }
 
     /// In deviations if the class was seen, else a factor.
@@ -93,17 +112,20 @@ impl<'a> Predicted<'a> {
 
 impl TaskTimes for Predicted<'_> {
     fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, worker: Option<&str>) -> Span {
-        let bytes = if part == Part::Map { map_bytes(of.spec, index) } else { reduce_bytes(of.spec) };
         let speeds = self.predictor.speeds();
-        let (known, off) = &self.known(of)[part as usize];
-        let (seen, off) = (known.is_seen(), *off);
+        let last = self.known(of);
+        let bytes = if part == Part::Map { last.sizes.map(of.spec, index) } else { last.sizes.reduce() };
+        let (known, off) = &last.known[part as usize];
+        let (seen, misses_size, off) = (known.is_seen(), known.misses_size(bytes), *off);
         let estimate = known.estimate_at(bytes, worker, speeds);
         let us = match (&mut self.random, seen) {
             (None, _) => estimate.expected,
             (Some(_), false) => estimate.expected * off,
             (Some(random), true) => {
                 let deviation = (estimate.high - estimate.low) / (2.0 * TWO_SIDED_90);
-                (estimate.expected + deviation * (off + random.normal())).max(estimate.expected * LEAST)
+                // Where their size is not known, tasks are large or small together.
+                let by = if misses_size { off / CLASS_SHARE } else { off + random.normal() };
+                (estimate.expected + deviation * by).max(estimate.expected * LEAST)
             }
         };
         Span::from_us(us.round() as u64)
@@ -111,11 +133,12 @@ impl TaskTimes for Predicted<'_> {
 
     fn map_seen(&mut self, of: OfJob<'_>, index: u32, worker: Option<&str>, seen: &Seen) -> Option<Span> {
         let speeds = self.predictor.speeds();
-        let known = &self.known(of)[Part::Map as usize].0;
+        let last = self.known(of);
+        let known = &last.known[Part::Map as usize].0;
         if !known.is_seen() {
             return None;
         }
-        let expected = known.estimate_at(map_bytes(of.spec, index), worker, speeds).expected;
+        let expected = known.estimate_at(last.sizes.map(of.spec, index), worker, speeds).expected;
         let look = Look::new(seen, self.class(of, Part::Map), expected);
         let worth = self.predictor.progress_worth(&look.class, look.third).filter(|_| !self.without_progress);
         let us = worth.map(|worth| {
@@ -132,10 +155,9 @@ impl TaskTimes for Predicted<'_> {
         if self.whole_reduces {
             return None;
         }
-        let bytes = reduce_bytes(of.spec);
-        let known = self.known(of);
+        let Last { sizes, known, .. } = self.known(of);
         let width = |part: Part| {
-            let estimate = known[part as usize].0.estimate(bytes, worker);
+            let estimate = known[part as usize].0.estimate(sizes.reduce(), worker);
             estimate.high - estimate.low
         };
         // A phase is told late, with a heartbeat: where shuffles are alike, the launch may tell more.

@@ -5,6 +5,9 @@
 //! it tells a stated time by input size with an interval from a tenth to ten times of it: a starting point, never a
 //! certainty (§II-A, Limitations).
 //!
+//! A task whose input is of unknown size, of a class in which sizes are known, is not taken for one without input: it takes the
+//! class's mean with a wide interval. What finished with input of unknown size tells nothing of how time follows from size.
+//!
 //! A model's interval is scaled by what it would have had to be: the older half of what is remembered of a class predicts the
 //! newer half, and nine of ten of those must have lain within (split conformal prediction).
 
@@ -15,7 +18,7 @@ use std::rc::Rc;
 use super::calibration::quantile;
 use super::class::{Class, Part};
 use super::history::{Sample, TaskHistory};
-use super::model::{Estimate, Fitted, TaskTimeModel};
+use super::model::{Estimate, Fitted, TaskTimeModel, whatever_the_size};
 use super::place::Speeds;
 use super::progress::Worth;
 use howdah_core::time::Span;
@@ -42,11 +45,11 @@ impl Default for Fallback {
 const UNSEEN: f64 = 10.0;
 
 impl Fallback {
-    fn estimate(&self, bytes: u64) -> Estimate {
+    fn estimate(&self, bytes: Option<u64>) -> Estimate {
         let us = |span: Span| span.as_us() as f64;
         let expected = match bytes {
-            0 => us(self.unknown),
-            _ => us(self.start) + us(self.per_mib) * bytes as f64 / f64::from(1 << 20),
+            None => us(self.unknown),
+            Some(bytes) => us(self.start) + us(self.per_mib) * bytes as f64 / f64::from(1 << 20),
         };
         Estimate { expected, low: expected / UNSEEN, high: expected * UNSEEN }
     }
@@ -55,27 +58,60 @@ impl Fallback {
 /// What is known of a class, as one forecast asks for it.
 #[derive(Clone)]
 pub(super) enum Known {
-    /// Tasks were seen: what they tell, by how much its intervals are scaled, and whether that is for a worker without load at the
-    /// stated frequency.
-    Seen(Rc<dyn Fitted>, f64, bool),
+    /// Tasks were seen.
+    Seen(Told),
     /// None were.
     Unseen(Fallback),
 }
 
+/// What tasks tell of others like them.
+#[derive(Clone)]
+pub(super) struct Told {
+    fitted: Rc<dyn Fitted>,
+    /// By how much its intervals are scaled.
+    scale: f64,
+    /// Of a task of unknown size; `None` where no size is known, so that none makes a difference.
+    any_size: Option<Estimate>,
+    /// Whether all that is for a worker without load at the stated frequency.
+    at_one_speed: bool,
+}
+
+impl Told {
+    /// From what finished; `None` if it does not tell enough. Intervals are not scaled by less than `least`.
+    fn by(model: &dyn TaskTimeModel, samples: &[&Sample], least: f64, at_one_speed: bool) -> Option<Told> {
+        let has_sizes = samples.iter().any(|sample| sample.bytes > Some(0));
+        let any_size = if has_sizes { whatever_the_size(samples) } else { None };
+        let tell = |sample: &&&Sample| sample.bytes.is_some() || !has_sizes;
+        let samples: Vec<&Sample> = samples.iter().filter(tell).copied().collect();
+        let fitted = Rc::from(model.fit(&samples)?);
+        Some(Told { fitted, scale: scale(model, &samples).max(least), any_size, at_one_speed })
+    }
+}
+
 impl Known {
-    pub(super) fn estimate(&self, bytes: u64, worker: Option<&str>) -> Estimate {
+    pub(super) fn estimate(&self, bytes: Option<u64>, worker: Option<&str>) -> Estimate {
         match self {
-            Known::Seen(fitted, scale, _) => fitted.estimate(bytes, worker).scaled(*scale),
+            Known::Seen(Told { any_size: Some(estimate), .. }) if bytes.is_none() => *estimate,
+            Known::Seen(Told { fitted, scale, .. }) => fitted.estimate(bytes.unwrap_or(0), worker).scaled(*scale),
             Known::Unseen(fallback) => fallback.estimate(bytes),
         }
     }
 
+    /// Whether a task's size is not known and would tell.
+    pub(super) fn misses_size(&self, bytes: Option<u64>) -> bool {
+        bytes.is_none() && matches!(self, Known::Seen(Told { any_size: Some(_), .. }))
+    }
+
+    fn is_at_one_speed(&self) -> bool {
+        matches!(self, Known::Seen(Told { at_one_speed: true, .. }))
+    }
+
     /// The same, where speeds of workers are known: on this worker; or what it takes at a speed of 1 if workers' own are put to it
     /// later.
-    pub(super) fn estimate_at(&self, bytes: u64, worker: Option<&str>, speeds: Option<&Speeds>) -> Estimate {
+    pub(super) fn estimate_at(&self, bytes: Option<u64>, worker: Option<&str>, speeds: Option<&Speeds>) -> Estimate {
         let estimate = self.estimate(bytes, worker);
         let Some(speeds) = speeds else { return estimate };
-        let by = match (matches!(self, Known::Seen(_, _, true)), worker) {
+        let by = match (self.is_at_one_speed(), worker) {
             (true, Some(worker)) => speeds.on(worker),
             (true, None) | (false, Some(_)) => 1.0,
             (false, None) => 1.0 / speeds.mean(),
@@ -115,8 +151,8 @@ impl<'h> TaskPredictor<'h> {
     /// The time of a task that ran somewhere as that was, and whether tasks like it were seen.
     pub fn estimate_of(&self, class: &Class, sample: &Sample) -> (Estimate, bool) {
         let (estimate, seen) = self.estimate(class, sample.bytes, Some(&sample.worker));
-        let corrected = matches!(self.known(class), Known::Seen(_, _, true));
-        let factor = self.speeds.as_ref().filter(|_| corrected).map(|speeds| {
+        let at_one_speed = self.known(class).is_at_one_speed();
+        let factor = self.speeds.as_ref().filter(|_| at_one_speed).map(|speeds| {
             let at = sample.place.and_then(|place| speeds.at(&place));
             at.unwrap_or_else(|| speeds.on(&sample.worker))
         });
@@ -124,7 +160,7 @@ impl<'h> TaskPredictor<'h> {
     }
 
     /// The time of a task, and whether tasks like it were seen.
-    pub fn estimate(&self, class: &Class, bytes: u64, worker: Option<&str>) -> (Estimate, bool) {
+    pub fn estimate(&self, class: &Class, bytes: Option<u64>, worker: Option<&str>) -> (Estimate, bool) {
         let known = self.known(class);
         (known.estimate(bytes, worker), known.is_seen())
     }
@@ -161,14 +197,11 @@ impl<'h> TaskPredictor<'h> {
             if let Some(speeds) = &self.speeds
                 && let Some(alike) = at_one_speed(&samples, speeds)
             {
-                let samples: Vec<&Sample> = alike.iter().collect();
-                let fitted = self.model.fit(&samples)?;
-                return Some(Known::Seen(Rc::from(fitted), scale(self.model, &samples).max(least), true));
+                return Told::by(self.model, &alike.iter().collect::<Vec<_>>(), least, true);
             }
-            let fitted = self.model.fit(&samples)?;
-            Some(Known::Seen(Rc::from(fitted), scale(self.model, &samples).max(least), false))
+            Told::by(self.model, &samples, least, false)
         });
-        let known = known.unwrap_or(Known::Unseen(self.fallback));
+        let known = known.map_or(Known::Unseen(self.fallback), Known::Seen);
         self.fitted.borrow_mut().insert(class.clone(), known.clone());
         known
     }
@@ -198,7 +231,7 @@ fn scale(model: &dyn TaskTimeModel, samples: &[&Sample]) -> f64 {
     let (older, newer) = samples.split_at(samples.len() / 2);
     let Some(fitted) = model.fit(older) else { return 1.0 };
     let error = |sample: &&Sample| {
-        let estimate = fitted.estimate(sample.bytes, Some(&sample.worker));
+        let estimate = fitted.estimate(sample.bytes.unwrap_or(0), Some(&sample.worker));
         estimate.error(sample.time.as_us() as f64)
     };
     quantile(newer.iter().map(error).collect()).unwrap_or(1.0)
@@ -214,7 +247,7 @@ mod tests {
         Class { application: application.to_owned(), family: family.to_owned(), part }
     }
 
-    fn estimated(history: &TaskHistory, class: &Class, bytes: u64) -> (u64, bool) {
+    fn estimated(history: &TaskHistory, class: &Class, bytes: Option<u64>) -> (u64, bool) {
         let model = by_name("linear").expect("it is listed");
         let predictor = TaskPredictor::new(history, &*model, Fallback::default());
         let (estimate, seen) = predictor.estimate(class, bytes, None);
@@ -224,23 +257,75 @@ mod tests {
     #[test]
     fn a_task_is_predicted_from_its_class_then_from_its_application_then_from_nothing() {
         let mut history = TaskHistory::default();
-        let sample = |ms| Sample { bytes: 1 << 20, time: Span::from_ms(ms), worker: "w".to_owned(), place: None };
+        let sample = |ms| Sample { bytes: Some(1 << 20), time: Span::from_ms(ms), worker: "w".to_owned(), place: None };
+        let mib = |mib: u64| Some(mib << 20);
         history.add(class("grep", "logs", Part::Map), sample(700));
         history.add(class("grep", "mails", Part::Map), sample(900));
-        assert_eq!(estimated(&history, &class("grep", "logs", Part::Map), 1 << 20), (700, true));
-        assert_eq!(estimated(&history, &class("grep", "new", Part::Map), 1 << 20), (800, true));
-        assert_eq!(estimated(&history, &class("sort", "new", Part::Map), 2 << 20), (1_200, false));
-        assert_eq!(estimated(&history, &class("sort", "new", Part::Map), 0), (10_000, false));
-        assert_eq!(estimated(&history, &class("", "new", Part::Map), 0), (10_000, false), "no name is no application");
+        assert_eq!(estimated(&history, &class("grep", "logs", Part::Map), mib(1)), (700, true));
+        assert_eq!(estimated(&history, &class("grep", "new", Part::Map), mib(1)), (800, true));
+        assert_eq!(estimated(&history, &class("sort", "new", Part::Map), mib(2)), (1_200, false));
+        assert_eq!(estimated(&history, &class("sort", "new", Part::Map), mib(0)), (1_000, false), "an empty file");
+        assert_eq!(estimated(&history, &class("sort", "new", Part::Map), None), (10_000, false));
+        assert_eq!(
+            estimated(&history, &class("", "new", Part::Map), None),
+            (10_000, false),
+            "no name is no application"
+        );
     }
 
     #[test]
     fn first_and_later_reduces_stand_in_for_each_other() {
         let mut history = TaskHistory::default();
-        let sample = Sample { bytes: 0, time: Span::from_ms(400), worker: "w".to_owned(), place: None };
+        let sample = Sample { bytes: None, time: Span::from_ms(400), worker: "w".to_owned(), place: None };
         history.add(class("grep", "logs", Part::FirstReduce), sample);
-        assert_eq!(estimated(&history, &class("grep", "logs", Part::LaterReduce), 0), (400, true));
-        assert_eq!(estimated(&history, &class("grep", "logs", Part::Map), 0), (10_000, false));
+        assert_eq!(estimated(&history, &class("grep", "logs", Part::LaterReduce), None), (400, true));
+        assert_eq!(estimated(&history, &class("grep", "logs", Part::Map), None), (10_000, false));
+    }
+
+    /// Maps of a second and 50 ms for each MiB, and then some of unknown size.
+    fn wordcount(unknown_ms: &[u64]) -> TaskHistory {
+        let mut history = TaskHistory::default();
+        let sized = (1..=20).map(|mib: u64| (Some(mib << 20), 1_000 + 50 * mib));
+        for (bytes, ms) in sized.chain(unknown_ms.iter().map(|&ms| (None, ms))) {
+            let sample = Sample { bytes, time: Span::from_ms(ms), worker: "w".to_owned(), place: None };
+            history.add(class("wordcount", "logs", Part::Map), sample);
+        }
+        history
+    }
+
+    #[test]
+    fn a_task_of_unknown_size_is_not_one_without_input() {
+        let logs = class("wordcount", "logs", Part::Map);
+        for model in super::super::model::MODELS {
+            let (model, history) = (by_name(model).expect("it is listed"), wordcount(&[]));
+            let predictor = TaskPredictor::new(&history, &*model, Fallback::default());
+            let (any, seen) = predictor.estimate(&logs, None, None);
+            assert_eq!((any.expected.round(), seen), (1_525_000.0, true), "{}: the mean", model.name());
+            assert!(any.low <= 762_500.0 && any.high >= 2_000_000.0, "{}: {any:?}", model.name());
+        }
+        assert_eq!(estimated(&wordcount(&[]), &logs, Some(0)), (1_000, true), "an empty file takes the intercept");
+    }
+
+    #[test]
+    fn what_finished_with_input_of_unknown_size_does_not_bend_the_line_and_counts_in_the_mean() {
+        let (logs, unknown) = (class("wordcount", "logs", Part::Map), [9_000; 20]);
+        for mib in [2, 15, 40] {
+            assert_eq!(estimated(&wordcount(&unknown), &logs, Some(mib << 20)), (1_000 + 50 * mib, true), "{mib} MiB");
+        }
+        assert_eq!(estimated(&wordcount(&unknown), &logs, None).0, (1_525 + 9_000) / 2);
+    }
+
+    #[test]
+    fn a_class_in_which_no_size_is_known_has_its_mean_and_its_own_interval() {
+        let (nap, mut history) = (class("sleep", "nap", Part::Map), TaskHistory::default());
+        for ms in [990, 1_000, 1_010] {
+            let sample = Sample { bytes: None, time: Span::from_ms(ms), worker: "w".to_owned(), place: None };
+            history.add(nap.clone(), sample);
+        }
+        let model = by_name("linear").expect("it is listed");
+        let (told, _) = TaskPredictor::new(&history, &*model, Fallback::default()).estimate(&nap, None, None);
+        assert_eq!(told.expected.round(), 1_000_000.0);
+        assert!(told.high - told.low < 100_000.0, "{told:?}");
     }
 
     /// Of the newer halves of six series of tasks, the share that lay in intervals made from those before, and their mean
@@ -256,7 +341,7 @@ mod tests {
                 let mib = 8 + random.below(57) as u64;
                 let ms = time_ms(mib as f64, random.normal()).max(1.0);
                 let sample = Sample {
-                    bytes: mib << 20,
+                    bytes: Some(mib << 20),
                     time: Span::from_us((ms * 1e3) as u64),
                     worker: "w".to_owned(),
                     place: None,
@@ -303,7 +388,7 @@ mod tests {
 
     #[test]
     fn an_unseen_task_has_a_wide_interval() {
-        let estimate = Fallback::default().estimate(10 << 20);
+        let estimate = Fallback::default().estimate(Some(10 << 20));
         assert_eq!((estimate.low, estimate.expected, estimate.high), (200_000.0, 2_000_000.0, 20_000_000.0));
     }
 }

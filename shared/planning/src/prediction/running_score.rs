@@ -104,7 +104,7 @@ mod tests {
         let class = Class { application: "sleep".to_owned(), family: "nap".to_owned(), part: Part::Map };
         let (mut history, mut running) = (TaskHistory::default(), RunningScore::default());
         for &ms in times {
-            let sample = Sample { bytes: 0, time: Span::from_ms(ms), worker: "w".to_owned(), place: None };
+            let sample = Sample { bytes: None, time: Span::from_ms(ms), worker: "w".to_owned(), place: None };
             running.judge(&history, &class, &sample);
             history.add(class.clone(), sample);
         }

@@ -196,6 +196,7 @@ mod tests {
             drawn: None,
             in_time: None,
             seen: true,
+            sized: true,
             hypothetical: false,
         };
         let until = at + Span::from_secs(3_600);

@@ -142,6 +142,7 @@ mod tests {
             drawn: Some(halves_s.map(Span::from_secs)),
             in_time: None,
             seen: true,
+            sized: true,
             hypothetical: false,
         };
         Forecast {
