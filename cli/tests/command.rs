@@ -205,6 +205,7 @@ fn a_fault_in_the_file_names_file_line_key_and_expectation() {
     insta::assert_snapshot!("fault-kind", complain("[worker]\nmap_slots = \"four\"\n"));
     insta::assert_snapshot!("fault-section", complain("[slave]\n"));
     insta::assert_snapshot!("fault-syntax", complain("[worker\n"));
+    insta::assert_snapshot!("fault-model", complain("[master.prediction]\nmodel = \"peicewise\"\n"));
     insta::assert_snapshot!("fault-choice", complain("[master.cluster.heartbeat]\nrule = \"often\"\n"));
 }
 
@@ -214,6 +215,10 @@ fn a_daemon_with_wrong_settings_ends_with_2() {
     let said = run(dir.path(), &["master", "--dir", "m"], &[("HOWDAH_MASTER_LISTEN", "every where")]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);
     assert!(said.stderr.starts_with("error: variable HOWDAH_MASTER_LISTEN=\"every where\": "), "{}", said.stderr);
+    let said = run(dir.path(), &["master", "--dir", "m"], &[("HOWDAH_MASTER_PREDICTION_MODEL", "linaer")]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(said.stderr.contains("\"linaer\": no such model, did you mean `linear`?"), "{}", said.stderr);
+    assert!(!dir.path().join("m").exists(), "nothing was made");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use howdah_core::job::CLUSTER_MEMORY_KEYS;
 use howdah_core::time::Span;
 use howdah_core::tracker::ClusterConfig;
 use howdah_guards::Guard;
-use howdah_planning::prediction::{Measure, SwitchRule};
+use howdah_planning::prediction::{Measure, ModelName, SwitchRule};
 use howdah_proto::names::HostPort;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -143,6 +143,8 @@ impl Memory {
 pub struct Prediction {
     /// Between two rounds, in milliseconds; 0 for none. One also follows soon when jobs or workers come or go.
     pub every_ms: u64,
+    /// How task times are predicted where nobody asks for another way.
+    pub model: ModelName,
     /// The scheduler chosen by forecast.
     pub switch: SchedulerSwitch,
 }
@@ -150,7 +152,7 @@ pub struct Prediction {
 impl Default for Prediction {
     /// The paper's 20 s, which it finds often enough and cheap (Table I).
     fn default() -> Prediction {
-        Prediction { every_ms: 20_000, switch: SchedulerSwitch::default() }
+        Prediction { every_ms: 20_000, model: ModelName::default(), switch: SchedulerSwitch::default() }
     }
 }
 

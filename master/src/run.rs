@@ -85,7 +85,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         http.as_ref().map(TcpListener::local_addr).transpose().context("read the address listened on")?;
     let clearing = Clearing::default();
     let clearer = Clearer::start(Owed::of(&dir), &outputs_in_use(&start));
-    let (prediction, feed, prediction_thread) = prediction::start(&dir)?;
+    let (prediction, feed, prediction_thread) = prediction::start(&dir, config.prediction.model)?;
     let changed = feed.changed();
     let (core, engine) = start_core(&config, start, (clearing.clone(), clearer.clone()), feed)?;
     // Counted in the journal, where it is on disk before the first answer to anybody.

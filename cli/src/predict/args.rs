@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use howdah_planning::prediction::ModelName;
 
 use crate::args::{ClusterArgs, FormatArgs};
 use crate::units::parse_duration;
@@ -49,9 +50,10 @@ pub(crate) struct LookArgs {
     /// How far to look ahead
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
     pub(crate) horizon: Duration,
-    /// How task times are predicted: linear, piecewise, mean, quantile or per-worker
-    #[arg(long, value_name = "MODEL", default_value = "linear")]
-    pub(crate) model: String,
+    /// How task times are predicted: linear, piecewise, mean, quantile or per-worker [default: the master's setting; with --at,
+    /// linear]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<ModelName>,
     /// Starts of waiting tasks to tell, the first ones
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) starts: u32,
@@ -82,8 +84,8 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
     pub(crate) horizon: Duration,
     /// How task times are predicted: linear, piecewise, mean, quantile or per-worker
-    #[arg(long, value_name = "MODEL", default_value = "linear")]
-    pub(crate) model: String,
+    #[arg(long, value_name = "MODEL", default_value_t)]
+    pub(crate) model: ModelName,
     /// Predict running reduces whole, not by the phase that they are in, to compare
     #[arg(long)]
     pub(crate) whole_reduces: bool,

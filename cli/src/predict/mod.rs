@@ -65,7 +65,7 @@ pub(crate) async fn look(
     let request = PredictRequest {
         horizon_ms: u64::try_from(args.horizon.as_millis()).unwrap_or(u64::MAX).max(1),
         starts: args.starts,
-        model: args.model.clone(),
+        model: args.model.map_or_else(String::new, |model| model.to_string()),
         changes,
     };
     Ok(client.rpc.predict(request).await?.into_inner())

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use howdah_core::time::Span;
 use howdah_master::prediction::{self, Moment};
-use howdah_planning::prediction::{Changes, Fallback, ForecastOptions, TaskHistory, TaskPredictor, by_name, forecast};
+use howdah_planning::prediction::{Changes, Fallback, ForecastOptions, TaskHistory, TaskPredictor, forecast};
 use howdah_proto::v1::{PredictChanges, PredictResponse};
 
 use crate::failure::{Failure, Outcome};
@@ -21,12 +21,6 @@ pub(super) fn learn_from(dir: Option<&Path>) -> Outcome<TaskHistory> {
 /// A run that does not read.
 pub(super) fn unreadable(error: howdah_master::replay::ReplayError) -> Failure {
     Failure::usage(format!("{:#}", anyhow::Error::new(error)))
-}
-
-/// A model that is not there.
-pub(super) fn no_model(name: &str) -> Failure {
-    let known = howdah_planning::prediction::MODELS.join(", ");
-    Failure::usage(format!("model `{name}`: no such model, expected one of {known}"))
 }
 
 /// A length of time as the core counts it.
@@ -77,7 +71,7 @@ fn at_text(at: Duration) -> String {
 }
 
 fn tell(moment: &Moment<'_>, args: &LookArgs, changes: Option<PredictChanges>) -> Outcome<PredictResponse> {
-    let model = by_name(&args.model).ok_or_else(|| no_model(&args.model))?;
+    let model = args.model.unwrap_or_default().model();
     let predictor = TaskPredictor::new(moment.history, &*model, Fallback::default());
     let options =
         ForecastOptions { horizon: span(args.horizon), starts: args.starts as usize, ..ForecastOptions::default() };

@@ -8,11 +8,11 @@ use howdah_json::Listing;
 use howdah_master::prediction::{self, RecordedRun};
 use howdah_planning::prediction::{
     Changes, Fallback, Forecast, ForecastOptions, RunScore, Speeds, StartError, TaskError, TaskHistory, TaskPredictor,
-    WindowScore, by_name, forecast, job_error, score_starts,
+    WindowScore, forecast, job_error, score_starts,
 };
 use serde_json::json;
 
-use super::recorded::{no_model, span, unreadable};
+use super::recorded::{span, unreadable};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -60,7 +60,7 @@ pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
 
 /// Goes through a recorded run with a forecast every so often; what it teaches of times and of forecasts is in its history.
 fn follow(dir: &Path, history: TaskHistory, args: &ScoreArgs) -> Outcome<Scored> {
-    let model = by_name(&args.model).ok_or_else(|| no_model(&args.model))?;
+    let model = args.model.model();
     let every = span(args.every).max(Span::from_ms(1));
     let options = ForecastOptions {
         horizon: span(args.horizon),

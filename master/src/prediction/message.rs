@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use howdah_core::tracker::JobTracker;
-use howdah_planning::prediction::{Changes, ChangesError, EndScore, Forecast, ForecastOptions, Score};
+use howdah_planning::prediction::{Changes, ChangesError, EndScore, Forecast, ForecastOptions, ModelName, Score};
 use tokio::sync::oneshot;
 
 use super::applications::Applications;
@@ -14,8 +14,8 @@ pub(crate) struct Ask {
     pub(crate) fork: Box<JobTracker>,
     pub(crate) applications: Applications,
     pub(crate) options: ForecastOptions,
-    /// By name.
-    pub(crate) model: String,
+    /// `None` for the master's own.
+    pub(crate) model: Option<ModelName>,
     /// Beside the present course, each by its own.
     pub(crate) others: Vec<(Changes, ForecastOptions)>,
     /// What a job that is only thought of runs, in the order of the changes.

@@ -108,7 +108,7 @@ impl Rounds {
             others,
             fork: Box::new(forked.tracker),
             applications: forked.applications,
-            model: String::new(),
+            model: None,
             hypothetical: Vec::new(),
         };
         let mut latest = match self.prediction.ask(ask).await {

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use howdah_planning::prediction::{
-    Changes, ChangesError, EndWatch, Fallback, Forecast, ForecastOptions, Learned, RunningScore, TaskHistory,
-    TaskPredictor, by_name, forecast,
+    Changes, ChangesError, EndWatch, Fallback, Forecast, ForecastOptions, Learned, ModelName, RunningScore,
+    TaskHistory, TaskPredictor, forecast,
 };
 use tokio::sync::oneshot;
 
@@ -72,22 +72,26 @@ impl PredictionHandle {
     }
 }
 
-/// Starts the thread over the history in a master's directory.
+/// Starts the thread over the history in a master's directory, with the model for all that is asked without one.
 ///
 /// # Errors
 /// When there can be no thread.
-pub(crate) fn start(dir: &Path) -> anyhow::Result<(PredictionHandle, Feed, std::thread::JoinHandle<()>)> {
+pub(crate) fn start(
+    dir: &Path,
+    model: ModelName,
+) -> anyhow::Result<(PredictionHandle, Feed, std::thread::JoinHandle<()>)> {
     let (send, receive) = crossbeam_channel::bounded(WAITING);
     let inbox = Arc::<Inbox>::default();
     let (path, feed) = (dir.join(FILE), Feed::new(Arc::clone(&inbox)));
     let builder = std::thread::Builder::new().name("prediction".to_owned());
-    let body = move || Thread::new(path, inbox).run(&receive);
+    let body = move || Thread::new(path, inbox, model).run(&receive);
     let thread = builder.spawn(body).context("start the prediction thread")?;
     Ok((PredictionHandle { send }, feed, thread))
 }
 
 struct Thread {
     path: PathBuf,
+    model: ModelName,
     history: TaskHistory,
     inbox: Arc<Inbox>,
     changed: bool,
@@ -97,12 +101,13 @@ struct Thread {
 }
 
 impl Thread {
-    fn new(path: PathBuf, inbox: Arc<Inbox>) -> Thread {
+    fn new(path: PathBuf, inbox: Arc<Inbox>, model: ModelName) -> Thread {
         let history = read(&path).unwrap_or_else(|e| {
             tracing::warn!("what was learnt of task times is lost: {e:#}");
             TaskHistory::default()
         });
-        Thread { path, history, inbox, changed: false, judged: RunningScore::default(), watch: EndWatch::default() }
+        let judged = RunningScore::of(model);
+        Thread { path, model, history, inbox, changed: false, judged, watch: EndWatch::default() }
     }
 
     fn run(mut self, receive: &Receiver<Message>) {
@@ -155,7 +160,8 @@ impl Thread {
 
     fn tell(&mut self, ask: &Ask) -> Result<ForecastAnswer, ChangesError> {
         let started = Instant::now();
-        let model = by_name(&ask.model).or_else(|| by_name("linear")).expect("the paper's model is there");
+        let chosen = ask.model.unwrap_or(self.model);
+        let model = chosen.model();
         let predictor = TaskPredictor::new(&self.history, &*model, Fallback::default());
         let first = ask.fork.state().last_job() + 1;
         let application = |job: howdah_core::job::JobId| match job.0.checked_sub(first) {
@@ -169,7 +175,7 @@ impl Thread {
         let others = ask.others.iter().map(|(changes, options)| look(changes, options));
         let others = others.collect::<Result<Vec<Forecast>, ChangesError>>()?;
         // Other models have other errors.
-        if ask.model.is_empty() {
+        if chosen == self.model {
             self.watch.predicted(&present);
         }
         Ok(ForecastAnswer {
@@ -234,7 +240,7 @@ mod tests {
     fn what_was_learnt_survives_a_restart_and_a_broken_file_only_costs_what_it_held() {
         let dir = tempfile::tempdir().unwrap();
         for before in [0, 2] {
-            let (handle, feed, thread) = start(dir.path()).unwrap();
+            let (handle, feed, thread) = start(dir.path(), ModelName::default()).unwrap();
             for ms in [100, 110] {
                 feed.put_for_tests(learned(ms));
             }
@@ -244,6 +250,6 @@ mod tests {
         }
         fs::write(dir.path().join(FILE), "{\"classes\": 3}").unwrap();
         assert!(read(&dir.path().join(FILE)).is_err());
-        assert_eq!(Thread::new(dir.path().join(FILE), Arc::default()).history.seen(), 0);
+        assert_eq!(Thread::new(dir.path().join(FILE), Arc::default(), ModelName::default()).history.seen(), 0);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use howdah_core::time::Span;
-use howdah_planning::prediction::{ForecastOptions, MODELS, by_name};
+use howdah_planning::prediction::{ForecastOptions, ModelName, NoSuchModel};
 use howdah_proto::v1;
 use tonic::Status;
 
@@ -30,10 +30,7 @@ pub(super) async fn predict(
     cancel: Cancel,
 ) -> Result<v1::PredictResponse, Status> {
     let v1::PredictRequest { horizon_ms, starts, model, changes: wanted } = request;
-    if !model.is_empty() && by_name(&model).is_none() {
-        let known = MODELS.join(", ");
-        return Err(Status::invalid_argument(format!("model `{model}`: no such model, expected one of {known}")));
-    }
+    let model = chosen(&model)?;
     let enter = wanted.as_ref().map_or_else(Vec::new, |wanted| wanted.enter.clone());
     let (mut changes, mut hypothetical) = changes(shared.cluster, wanted)?;
     if enter.len() > MOST_ENTERING {
@@ -61,6 +58,12 @@ pub(super) async fn predict(
     let ask = Ask { fork: Box::new(fork), applications, options, model, others, hypothetical };
     let forecast_answer = shared.prediction.ask(ask).await.map_err(refused)?;
     Ok(answer(shared, &names, forecast_answer, fork_took))
+}
+
+/// The model of a request; `None` where it leaves that to the master.
+fn chosen(model: &str) -> Result<Option<ModelName>, Status> {
+    let refused = |error: NoSuchModel| Status::invalid_argument(format!("model `{model}`: {error}"));
+    (!model.is_empty()).then(|| model.parse().map_err(refused)).transpose()
 }
 
 fn answer(

@@ -109,8 +109,9 @@ pub(super) struct PredictionsQuery {
     #[schemars(range(min = 1, max = MOST_HORIZON_MS))]
     #[serde(deserialize_with = "number")]
     horizon_ms: u64,
-    /// How task times are predicted: linear, piecewise, mean, quantile or per-worker.
-    model: String,
+    /// How task times are predicted: linear, piecewise, mean, quantile or per-worker. Where it is not said, the master's setting
+    /// holds.
+    model: Option<String>,
     /// Starts of waiting tasks to tell, the first ones.
     #[schemars(range(max = MOST))]
     #[serde(deserialize_with = "number")]
@@ -119,7 +120,7 @@ pub(super) struct PredictionsQuery {
 
 impl Default for PredictionsQuery {
     fn default() -> PredictionsQuery {
-        PredictionsQuery { horizon_ms: 3_600_000, model: "linear".to_owned(), starts: 10 }
+        PredictionsQuery { horizon_ms: 3_600_000, model: None, starts: 10 }
     }
 }
 
@@ -197,7 +198,12 @@ impl PredictionsQuery {
     pub(super) fn request(self, uri: &Uri) -> Result<howdah_proto::v1::PredictRequest, Refused> {
         let horizon_ms = within(uri, "horizon_ms", self.horizon_ms, 1, MOST_HORIZON_MS)?;
         let starts = within(uri, "starts", self.starts.into(), 0, MOST.into())? as u32;
-        Ok(howdah_proto::v1::PredictRequest { horizon_ms, starts, model: self.model, changes: None })
+        Ok(howdah_proto::v1::PredictRequest {
+            horizon_ms,
+            starts,
+            model: self.model.unwrap_or_default(),
+            changes: None,
+        })
     }
 }
 

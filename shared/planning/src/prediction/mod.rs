@@ -16,6 +16,7 @@ mod input;
 mod learner;
 mod looks;
 mod model;
+mod model_name;
 mod place;
 mod predicted;
 mod predictor;
@@ -35,6 +36,7 @@ pub use forecast::{Forecast, ForecastOptions, JobForecast, TaskStart, forecast, 
 pub use history::{Sample, TaskHistory};
 pub use learner::{Learned, Learner};
 pub use model::{Estimate, Fitted, MODELS, TaskTimeModel, by_name};
+pub use model_name::{ModelName, NoSuchModel};
 pub use place::{Place, Speeds};
 pub use predictor::{Fallback, TaskPredictor};
 pub use progress::{Look, Seen};

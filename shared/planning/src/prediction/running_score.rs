@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::class::Class;
 use super::history::{Sample, TaskHistory};
-use super::model::by_name;
+use super::model_name::ModelName;
 use super::predictor::{Fallback, Known, TaskPredictor};
 use super::score::Score;
 
@@ -21,6 +21,7 @@ const GROWTH: usize = 50;
 /// See the module's documentation.
 #[derive(Default)]
 pub struct RunningScore {
+    model: ModelName,
     fits: BTreeMap<Class, Fit>,
     /// Tasks whose class was seen before; the newest last.
     tasks: VecDeque<Judged>,
@@ -42,12 +43,17 @@ struct Fit {
 }
 
 impl RunningScore {
-    /// Predicts a task that has ended from a history without it, by the paper's model.
+    /// Of predictions by a model.
+    pub fn of(model: ModelName) -> RunningScore {
+        RunningScore { model, ..RunningScore::default() }
+    }
+
+    /// Predicts a task that has ended from a history without it.
     pub fn judge(&mut self, history: &TaskHistory, class: &Class, sample: &Sample) {
         let fit = match self.fits.get_mut(class) {
             Some(fit) if fit.serves > 0 => fit,
             _ => {
-                let fit = fit(history, class);
+                let fit = fit(self.model, history, class);
                 if self.fits.len() >= CLASSES {
                     self.fits.clear();
                 }
@@ -87,8 +93,8 @@ impl RunningScore {
     }
 }
 
-fn fit(history: &TaskHistory, class: &Class) -> Fit {
-    let model = by_name("linear").expect("the paper's model is listed");
+fn fit(model: ModelName, history: &TaskHistory, class: &Class) -> Fit {
+    let model = model.model();
     let known = TaskPredictor::new(history, &*model, Fallback::default()).known(class);
     Fit { known, serves: 1 + history.remembered(class) / GROWTH }
 }
@@ -101,8 +107,12 @@ mod tests {
     use super::*;
 
     fn judged(times: &[u64]) -> RunningScore {
+        judged_by(ModelName::default(), times)
+    }
+
+    fn judged_by(model: ModelName, times: &[u64]) -> RunningScore {
         let class = Class { application: "sleep".to_owned(), family: "nap".to_owned(), part: Part::Map };
-        let (mut history, mut running) = (TaskHistory::default(), RunningScore::default());
+        let (mut history, mut running) = (TaskHistory::default(), RunningScore::of(model));
         for &ms in times {
             let sample = Sample { bytes: None, time: Span::from_ms(ms), worker: "w".to_owned(), place: None };
             running.judge(&history, &class, &sample);
@@ -118,6 +128,16 @@ mod tests {
         assert_eq!((running.unseen(), errors), (1, vec![0, -20]));
         // The first of these was predicted from one task, to within half of it; the second from two that were alike.
         assert_eq!((running.coverage(), judged(&[100]).coverage()), (Some(0.5), None));
+    }
+
+    // The mean of the three before is 400 ms, their median 100 ms.
+    #[test]
+    fn tasks_are_judged_by_the_chosen_model() {
+        let last = |model: &str| {
+            let model = model.parse().expect("it is listed");
+            judged_by(model, &[100, 100, 1_000, 100]).tasks.back().expect("it was judged").error.round()
+        };
+        assert_eq!([last("linear"), last("quantile")], [300.0, 0.0]);
     }
 
     #[test]
