@@ -43,8 +43,22 @@ pub(crate) struct Coverage {
     pub(crate) ends: BTreeMap<String, EndScore>,
 }
 
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AskError {
+    #[error("the prediction thread has too much to do")]
+    Full,
+    #[error("the master is stopping")]
+    Stopped,
+    #[error(transparent)]
+    Changes(#[from] ChangesError),
+}
+
+/// Who waits for an answer.
+pub(super) type Reply = oneshot::Sender<Result<ForecastAnswer, AskError>>;
+
 /// What wakes the thread.
 pub(super) enum Message {
-    Ask { ask: Box<Ask>, reply: oneshot::Sender<Result<ForecastAnswer, ChangesError>> },
+    Ask { ask: Box<Ask>, reply: Reply },
     Stop,
 }

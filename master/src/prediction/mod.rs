@@ -24,11 +24,11 @@ pub(crate) use answer::score_message;
 pub use answer::{changes, forecast_message};
 pub(crate) use feed::Feed;
 pub(crate) use fork::Forked;
-pub(crate) use message::{Ask, Coverage, ForecastAnswer};
+pub(crate) use message::{Ask, AskError, Coverage, ForecastAnswer};
 pub use recorded::{Moment, RecordedRun, read_run};
 pub(crate) use rounds::{RoundCosts, Rounds};
 pub(crate) use switching::{Switched, Switches, Switching, candidates};
-pub(crate) use thread::{AskError, PredictionHandle, start};
+pub(crate) use thread::{PredictionHandle, start};
 
 use howdah_core::job::App;
 

@@ -97,7 +97,7 @@ pub fn read_run(
                     tasks.push((class.clone(), sample.clone()));
                 }
                 Learned::End(job, succeeded) => watch.ended(*job, *succeeded, history),
-                Learned::Phase { .. } | Learned::Commit(_) => {}
+                Learned::Launch { .. } | Learned::Phase { .. } | Learned::Commit(_) => {}
             }
             learned.put_into(history);
         });

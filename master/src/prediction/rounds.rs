@@ -17,10 +17,10 @@ use tokio::time::Instant;
 
 use super::answer::score_message;
 use super::fork::Forked;
-use super::message::{Ask, Coverage, ForecastAnswer};
+use super::message::{Ask, AskError, Coverage, ForecastAnswer};
 use super::prefetch;
 use super::switching::Switching;
-use super::thread::{AskError, PredictionHandle};
+use super::thread::PredictionHandle;
 use crate::engine::{CoreError, CoreHandle, View};
 use crate::policies;
 

@@ -1,12 +1,9 @@
 //! The thread that remembers and simulates.
 //!
 //! It keeps the history of finished tasks, in a file of the master's directory, so that a restart knows what was learnt
-//! before; tells each finished task's time before it learns it, and keeps the score; and answers requests with forecasts,
-//! which it holds against the ends that come, so that the intervals of later ones hold what they state.
-//! After each it rests three times as long as it worked: a quarter of a core at most, however many ask.
-
-pub(super) use super::message::Message;
-pub(crate) use super::message::{Ask, Coverage, ForecastAnswer};
+//! before; tells each task's time when it is launched, and keeps the score; and answers requests with forecasts, which it
+//! holds against the ends that come, so that the intervals of later ones hold what they state.
+//! After each it rests three times as long as that took, however long: forecasts take a quarter of a core at most, however many ask.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -18,19 +15,20 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use howdah_planning::prediction::{
-    Changes, ChangesError, EndWatch, Fallback, Forecast, ForecastOptions, Learned, ModelName, RunningScore,
+    Changes, ChangesError, EndWatch, Fallback, Forecast, ForecastOptions, Learned, ModelName, RunningScore, Speeds,
     TaskHistory, TaskPredictor, forecast,
 };
 use tokio::sync::oneshot;
 
 use super::feed::Feed;
 use super::inbox::Inbox;
+use super::message::{Ask, AskError, Coverage, ForecastAnswer, Message, Reply};
 
 /// Name of the history's file.
 const FILE: &str = "task-history.json";
 /// A larger file is not one of ours.
 const MOST_BYTES: u64 = 256 << 20;
-/// Requests that may wait; each holds a fork of the state.
+/// Requests that may wait, and as many on their way to the thread; each holds a fork of the state.
 const WAITING: usize = 64;
 /// How often finished tasks are learnt if nobody asks.
 const LEARN_EVERY: Duration = Duration::from_secs(1);
@@ -38,8 +36,6 @@ const LEARN_EVERY: Duration = Duration::from_secs(1);
 const WRITE_EVERY: Duration = Duration::from_secs(10);
 /// Rest after each forecast, in times of its length.
 const REST: u32 = 3;
-/// Longest rest.
-const LONGEST_REST: Duration = Duration::from_secs(10);
 
 /// Asks the thread.
 #[derive(Clone, Debug)]
@@ -47,23 +43,12 @@ pub(crate) struct PredictionHandle {
     send: Sender<Message>,
 }
 
-/// The thread is gone, or has too much to do.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum AskError {
-    #[error("the prediction thread has too much to do")]
-    Full,
-    #[error("the master is stopping")]
-    Stopped,
-    #[error(transparent)]
-    Changes(#[from] ChangesError),
-}
-
 impl PredictionHandle {
     /// Waits for a forecast.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<ForecastAnswer, AskError> {
         let (reply, answer) = oneshot::channel();
         self.send.try_send(Message::Ask { ask: Box::new(ask), reply }).map_err(|_| AskError::Full)?;
-        Ok(answer.await.map_err(|_| AskError::Stopped)??)
+        answer.await.map_err(|_| AskError::Stopped)?
     }
 
     /// Writes what was learnt and ends the thread.
@@ -113,27 +98,37 @@ impl Thread {
     fn run(mut self, receive: &Receiver<Message>) {
         let mut write_at = Instant::now() + WRITE_EVERY;
         let mut rests_until = Instant::now();
-        let mut waiting = VecDeque::new();
+        let mut waiting: VecDeque<(Box<Ask>, Reply)> = VecDeque::new();
         loop {
             let now = Instant::now();
             let wake_at = if waiting.is_empty() { now + LEARN_EVERY } else { rests_until.min(now + LEARN_EVERY) };
             let message = receive.recv_timeout(wake_at.saturating_duration_since(now));
             self.learn();
             match message {
-                Ok(Message::Ask { ask, reply }) => waiting.push_back((ask, reply)),
+                Ok(Message::Ask { ask, reply }) => {
+                    if waiting.len() >= WAITING {
+                        // Whoever hung up waits no longer.
+                        waiting.retain(|(_, reply)| !reply.is_closed());
+                    }
+                    if waiting.len() < WAITING {
+                        waiting.push_back((ask, reply));
+                    } else {
+                        let _ = reply.send(Err(AskError::Full));
+                    }
+                }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return self.write(),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if Instant::now() >= rests_until
-                && let Some((ask, reply)) = waiting.pop_front()
+                && let Some((mut ask, reply)) = waiting.pop_front()
             {
                 let started = Instant::now();
                 // Whoever hung up meanwhile needs no answer.
                 if !reply.is_closed() {
-                    let result = self.tell(&ask);
-                    let _ = reply.send(result);
+                    let result = self.tell(&mut ask);
+                    let _ = reply.send(result.map_err(AskError::from));
                 }
-                rests_until = Instant::now() + (started.elapsed() * REST).min(LONGEST_REST);
+                rests_until = Instant::now() + rest_after(started.elapsed());
             }
             if Instant::now() >= write_at {
                 self.write();
@@ -142,15 +137,22 @@ impl Thread {
         }
     }
 
-    /// Judges what would have been predicted of each task that has ended, then learns it.
+    /// Predicts each task that was launched, judges what was predicted of each that has ended, then learns it.
     fn learn(&mut self) {
         for learned in self.inbox.take() {
             match &learned {
+                Learned::Launch { attempt, class, bytes, worker } => {
+                    self.judged.launched(&self.history, *attempt, class, *bytes, worker);
+                    continue;
+                }
                 Learned::Task { attempt, class, sample } => {
-                    self.judged.judge(&self.history, class, sample);
+                    self.judged.judge(&self.history, *attempt, class, sample);
                     self.watch.task_ended(*attempt, sample.time, &mut self.history);
                 }
-                Learned::End(job, succeeded) => self.watch.ended(*job, *succeeded, &mut self.history),
+                Learned::End(job, succeeded) => {
+                    self.judged.ended(*job);
+                    self.watch.ended(*job, *succeeded, &mut self.history);
+                }
                 Learned::Phase { .. } | Learned::Commit(_) => {}
             }
             learned.put_into(&mut self.history);
@@ -158,8 +160,10 @@ impl Thread {
         }
     }
 
-    fn tell(&mut self, ask: &Ask) -> Result<ForecastAnswer, ChangesError> {
+    fn tell(&mut self, ask: &mut Ask) -> Result<ForecastAnswer, ChangesError> {
         let started = Instant::now();
+        self.judged.at(Speeds::of(&mut ask.fork));
+        let ask = &*ask;
         let chosen = ask.model.unwrap_or(self.model);
         let model = chosen.model();
         let predictor = TaskPredictor::new(&self.history, &*model, Fallback::default());
@@ -204,6 +208,11 @@ impl Thread {
     }
 }
 
+/// How long nobody is answered after an answer that took so long.
+fn rest_after(took: Duration) -> Duration {
+    took.saturating_mul(REST)
+}
+
 /// The history in a file; an empty one if there is no file.
 fn read(path: &Path) -> anyhow::Result<TaskHistory> {
     let file = match fs::File::open(path) {
@@ -218,8 +227,10 @@ fn read(path: &Path) -> anyhow::Result<TaskHistory> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use howdah_core::time::Span;
-    use howdah_planning::prediction::{Class, Part, Sample};
+    use howdah_core::job::profile::{JobTemplate, Trace};
+    use howdah_core::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
+    use howdah_core::time::{Span, Time};
+    use howdah_planning::prediction::{Class, Heartbeats, Part, Sample};
 
     fn learned(ms: u64) -> Learned {
         let class = Class { application: "sleep".to_owned(), family: "nap".to_owned(), part: Part::Map };
@@ -251,5 +262,67 @@ mod tests {
         fs::write(dir.path().join(FILE), "{\"classes\": 3}").unwrap();
         assert!(read(&dir.path().join(FILE)).is_err());
         assert_eq!(Thread::new(dir.path().join(FILE), Arc::default(), ModelName::default()).history.seen(), 0);
+    }
+
+    /// About a job of naps on one slot, of which the first has just begun.
+    fn ask(n_maps: u32, model: Option<&str>) -> Ask {
+        let job = JobTemplate { name: "nap".to_owned(), n_maps, map_ms: vec![10_000], ..JobTemplate::default() };
+        let trace = Trace { jobs: vec![job], ..Trace::default() };
+        let slots = SimWorker { name: "w".to_owned(), map_slots: 1, reduce_slots: 1, ..SimWorker::default() };
+        let view = View::Workers(WorkersView { workers: vec![slots], ..WorkersView::default() });
+        let options = ReplayOptions { view, ..ReplayOptions::default() };
+        let mut run = Simulation::new(&trace, &options).expect("slots of both kinds");
+        run.run_until(Time::from_ms(1_000));
+        let heartbeats = Heartbeats::Given(SimHeartbeat::default());
+        Ask {
+            fork: Box::new(run.tracker().fork()),
+            applications: Default::default(),
+            options: ForecastOptions { heartbeats, ..ForecastOptions::default() },
+            model: model.map(|name| name.parse().expect("it is listed")),
+            others: Vec::new(),
+            hypothetical: Vec::new(),
+        }
+    }
+
+    // Three naps of 20 s and one of 80 s: 35 s on average, 20 s in the middle.
+    #[test]
+    fn whoever_asks_without_a_model_is_answered_by_the_one_that_is_set() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = |set: &str, asked: Option<&str>| {
+            let mut thread = Thread::new(dir.path().join(FILE), Arc::default(), set.parse().expect("it is listed"));
+            for s in [20, 20, 20, 80] {
+                let class = Class { application: String::new(), family: "nap".to_owned(), part: Part::Map };
+                let sample = Sample { bytes: None, time: Span::from_secs(s), worker: "w".to_owned(), place: None };
+                thread.history.add(class, sample);
+            }
+            let answer = thread.tell(&mut ask(3, asked)).expect("nothing is changed");
+            answer.present.jobs[0].finish.expect("within the hour").as_ms().div_ceil(1_000)
+        };
+        assert_eq!([end("quantile", None), end("mean", None), end("linear", None)], [60, 105, 105]);
+        assert_eq!([end("quantile", Some("mean")), end("linear", Some("quantile"))], [105, 60]);
+    }
+
+    #[test]
+    fn answers_take_a_quarter_of_a_core_at_most_however_long_each_takes() {
+        for ms in [1, 500, 3_334, 600_000] {
+            let took = Duration::from_millis(ms);
+            assert!(took * 4 <= took + rest_after(took), "{took:?}");
+        }
+    }
+
+    #[test]
+    fn whoever_asks_next_waits_until_the_thread_has_rested() {
+        let dir = tempfile::tempdir().unwrap();
+        let (handle, _feed, thread) = start(dir.path(), ModelName::default()).unwrap();
+        let asks = [ask(2_000, None), ask(2_000, None)];
+        let asked = Instant::now();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let [first, second] = asks.map(|ask| handle.ask(ask));
+        let (first, second) = runtime.block_on(async { tokio::join!(first, second) });
+        let passed = asked.elapsed();
+        handle.stop();
+        thread.join().unwrap();
+        let (first, second) = (first.unwrap().took, second.unwrap().took);
+        assert!(passed >= first * (1 + REST) + second, "{passed:?} for {first:?} and {second:?}");
     }
 }

@@ -114,8 +114,9 @@ fn use_it(mut history: TaskHistory) {
     assert!(told.events < 100_000, "{} events for ten tasks", told.events);
     watch.predicted(&told);
     for n in 0..3 {
-        score.judge(&history, &class(Part::Map), &sample(n));
         let attempt = AttemptId { job: JobId(1), kind: TaskKind::Map, index: n as u32, number: 0 };
+        score.launched(&history, attempt, &class(Part::Map), sample(n).bytes, "w1");
+        score.judge(&history, attempt, &class(Part::Map), &sample(n));
         watch.task_ended(attempt, sample(n).time, &mut history);
         history.add(class(Part::Map), sample(n));
         history.add_commit(Span::from_ms(80));

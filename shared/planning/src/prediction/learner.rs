@@ -4,6 +4,7 @@
 //! Only winners count: what failed, was killed or lost a race did not do its work.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::class::{Class, Part, family};
@@ -18,6 +19,16 @@ use howdah_core::tracker::Effect;
 /// What was learnt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Learned {
+    /// An attempt was launched: whoever predicts its time does it now.
+    Launch {
+        attempt: AttemptId,
+        /// Of what class it will be when it has finished.
+        class: Class,
+        /// Its input; `None` where unknown.
+        bytes: Option<u64>,
+        /// Where it runs, by name.
+        worker: String,
+    },
     /// A task has finished.
     Task {
         /// Which attempt did its work.
@@ -46,7 +57,7 @@ impl Learned {
         match self {
             Learned::Task { class, sample, .. } | Learned::Phase { class, sample } => history.add(class, sample),
             Learned::Commit(time) => history.add_commit(time),
-            Learned::End(..) => {}
+            Learned::Launch { .. } | Learned::End(..) => {}
         }
     }
 }
@@ -66,8 +77,8 @@ struct Job {
 #[derive(Debug, Default)]
 pub struct Learner {
     jobs: BTreeMap<JobId, Job>,
-    /// Where running attempts were launched, and how that was then.
-    launched: BTreeMap<AttemptId, Place>,
+    /// Running attempts, and how it was where they were launched, if that is known.
+    launched: BTreeMap<AttemptId, Option<Place>>,
 }
 
 impl Learner {
@@ -97,16 +108,20 @@ impl Learner {
                 }
                 Effect::Launch { attempt, worker, .. } => {
                     self.meet(attempt.job, state, &mut application);
-                    if let Some(place) = state.worker(worker).and_then(|worker| Place::of(worker, state)) {
-                        // A launch is repeated until its worker confirms it.
-                        self.launched.entry(attempt).or_insert(place);
+                    let worker = state.worker(worker);
+                    // A launch is repeated until its worker confirms it.
+                    if let Entry::Vacant(new) = self.launched.entry(attempt) {
+                        new.insert(worker.and_then(|worker| Place::of(worker, state)));
+                        if let (Some(job), Some(live)) = (self.jobs.get(&attempt.job), state.job(attempt.job)) {
+                            learned(job.launched(attempt, live.maps_done(), worker.map_or("", |worker| worker.name())));
+                        }
                     }
                 }
                 Effect::AttemptEnded { attempt, state: AttemptState::Failed | AttemptState::Killed, .. } => {
                     self.launched.remove(&attempt);
                 }
                 Effect::AttemptEnded { attempt, worker, state: AttemptState::Succeeded, started, .. } => {
-                    let before = self.launched.remove(&attempt);
+                    let before = self.launched.remove(&attempt).flatten();
                     let worker = state.worker(worker);
                     let place = worker.and_then(|worker| Some(Place::of(worker, state)?.between(before)));
                     let worker = worker.map_or("", |worker| worker.name());
@@ -163,6 +178,16 @@ impl Job {
 
     fn class(&self, part: Part) -> Class {
         Class { application: self.application.clone(), family: self.family.clone(), part }
+    }
+
+    /// A reduce is of the class that waits for maps if not all were done.
+    fn launched(&self, attempt: AttemptId, maps_done: Option<Time>, worker: &str) -> Learned {
+        let (part, bytes) = match (attempt.kind, maps_done) {
+            (TaskKind::Map, _) => (Part::Map, self.sizes.map(&self.spec, attempt.index)),
+            (TaskKind::Reduce, None) => (Part::FirstReduce, self.sizes.reduce()),
+            (TaskKind::Reduce, Some(_)) => (Part::LaterReduce, self.sizes.reduce()),
+        };
+        Learned::Launch { attempt, class: self.class(part), bytes, worker: worker.to_owned() }
     }
 
     fn ended(&self, attempt: AttemptId, (worker, place): (&str, Option<Place>), started: Time, now: Time) -> Learned {
