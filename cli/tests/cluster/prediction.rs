@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use howdah_experiments::slow_disk::SlowDisk;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::harness::{Cluster, Mark, Setup, howdah, wait_for};
@@ -99,7 +100,7 @@ fn submit(cluster: &Cluster, naps: &[String], more: &[&str]) -> String {
 #[test]
 fn jobs_are_listed_with_their_ends_though_nobody_asked_for_a_forecast() {
     // The timer is no help here: the submission itself calls for one.
-    let cluster = taught("[master.prediction]\nevery_ms = 3600000\n");
+    let cluster = taught(ONCE_AN_HOUR);
     let job = submit(&cluster, &naps(2, 40, 400), &[]);
     let answer = wait_for("the end of the job in the list", || {
         let listed = cluster.json(&["job", "list", "--active"]);
@@ -116,6 +117,59 @@ fn jobs_are_listed_with_their_ends_though_nobody_asked_for_a_forecast() {
     cluster.run(&["job", "kill", &job]).expect_code(0);
     let over = cluster.json(&["job", "list"]);
     assert!(over["jobs"].as_array().is_some_and(|jobs| jobs.iter().all(|job| job["predicted"].is_null())), "{over}");
+    cluster.stop_and_validate();
+}
+
+/// The timer is no help to what happens within a test.
+const ONCE_AN_HOUR: &str = "[master.prediction]\nevery_ms = 3600000\n";
+
+/// When a job will end by the last round, once that says something of which this is true; in milliseconds since the epoch.
+fn listed_end(cluster: &Cluster, job: &str, what: &str, is_true: impl Fn(u64) -> bool) -> u64 {
+    wait_for(what, || {
+        let jobs = cluster.jobs();
+        let listed =
+            jobs.iter().find(|listed| listed["job"] == job).unwrap_or_else(|| panic!("{job} is not in {jobs:?}"));
+        assert!(listed["finish_ms_epoch"].is_null(), "it is over: {listed}");
+        listed["predicted"]["finish_ms_epoch"].as_u64().filter(|&end| is_true(end))
+    })
+}
+
+#[test]
+fn the_next_round_sees_a_worker_that_is_lost() {
+    let master_config = format!("{}{ONCE_AN_HOUR}", Setup::expiring().master_config);
+    let mut cluster = Cluster::start(Setup { master_config, ..Setup::default() });
+    let first = submit(&cluster, &naps(1, 8, 400), &[]);
+    cluster.wait_job(&first, 0);
+    wait_for("what the first job taught", || {
+        cluster.json(&["predict"])["made"]["tasks_learnt"].as_u64().filter(|&n| n >= 8)
+    });
+    // Half a minute on four slots, and a minute on two.
+    let job = submit(&cluster, &naps(2, 300, 400), &[]);
+    let before = listed_end(&cluster, &job, "the end on two workers", |_| true);
+    cluster.stop_worker(1, Signal::SIGKILL);
+    listed_end(&cluster, &job, "a later end on one worker", |end| end > before + 8_000);
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    cluster.stop_and_validate();
+}
+
+#[test]
+fn the_next_round_sees_that_a_job_has_failed() {
+    let cluster = taught(ONCE_AN_HOUR);
+    let gate = cluster.path("gate");
+    let mapper = format!("until [ -e '{}' ]; do sleep 0.1; done; exit 1", gate.display());
+    let mapper = cluster.script("doomed.sh", &mapper);
+    let input = cluster.text("input.txt", &"one line of many\n".repeat(2_000));
+    let output = cluster.output("out");
+    let words = ["streaming", "--mapper", &mapper, "--input", &input, "--output", &output, "-r", "0"];
+    // 40 maps, of which nobody knows that none will do any work: a second each, as nothing like them was seen.
+    let limits = ["-D", "mapred.max.split.size=850", "-D", "mapred.map.max.attempts=1"];
+    let doomed = cluster.submit(&[&words[..], &limits].concat());
+    let job = submit(&cluster, &naps(2, 150, 400), &[]);
+    let before = listed_end(&cluster, &job, "the end behind the other job", |_| true);
+    std::fs::write(&gate, "open").expect("open the gate");
+    cluster.wait_job(&doomed, 1);
+    listed_end(&cluster, &job, "an earlier end without it", |end| end + 8_000 < before);
+    cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.stop_and_validate();
 }
 
