@@ -12,8 +12,8 @@ use howdah_core::replay::{
 };
 use howdah_core::time::{Span, Time};
 use howdah_planning::prediction::{
-    Changes, Class, Fallback, ForecastOptions, Heartbeats, Part, Place, Sample, Speeds, TaskHistory, TaskPredictor,
-    by_name, forecast,
+    Changes, Class, Fallback, ForecastOptions, Heartbeats, Part, Place, RunningScore, Sample, Speeds, TaskHistory,
+    TaskPredictor, by_name, forecast,
 };
 
 const HEARTBEAT: SimHeartbeat = SimHeartbeat { interval: Span::from_secs(3), out_of_band: true };
@@ -66,6 +66,8 @@ impl Observer for Noting {
 struct Errors {
     ends_s: [f64; 2],
     tasks_percent: [f64; 2],
+    /// Of tasks' times as a running score has them.
+    scored_percent: [f64; 2],
 }
 
 /// Runs a trace, with forecasts both ways if they are to be judged.
@@ -75,6 +77,7 @@ fn run(trace: &Trace, history: &mut TaskHistory, judges: bool) -> Errors {
     run.observe(Box::new(Noting(Rc::clone(&records))));
     let model = by_name("linear").expect("it is listed");
     let (mut due, mut forecasts, mut tasks) = (Time::from_ms(5_000), Vec::new(), Vec::new());
+    let mut scores: [RunningScore; 2] = Default::default();
     while run.next_time().is_some() {
         run.step();
         for record in records.borrow_mut().drain(..).filter(|record| record.state == AttemptState::Succeeded) {
@@ -88,6 +91,8 @@ fn run(trace: &Trace, history: &mut TaskHistory, judges: bool) -> Errors {
             if judges {
                 let predictor = TaskPredictor::new(history, &*model, Fallback::default());
                 let speeds = Speeds::of(&mut fork).expect("Load-Aware has curves");
+                scores[0].at(Some(speeds.clone()));
+                scores.iter_mut().for_each(|score| score.judge(history, record.attempt, &class, &sample));
                 let told = [predictor.at(speeds).estimate_of(&class, &sample), predictor.estimate_of(&class, &sample)];
                 tasks.push(told.map(|(told, _)| 100.0 * (told.expected / 1e6 / time.as_secs_f64() - 1.0).abs()));
             }
@@ -118,15 +123,17 @@ fn run(trace: &Trace, history: &mut TaskHistory, judges: bool) -> Errors {
     }
     let mean =
         |list: &[[f64; 2]]| [0, 1].map(|way| list.iter().map(|both| both[way]).sum::<f64>() / list.len().max(1) as f64);
-    Errors { ends_s: mean(&ends), tasks_percent: mean(&tasks) }
+    let scored_percent = scores.map(|score| score.score().mean_percent);
+    Errors { ends_s: mean(&ends), tasks_percent: mean(&tasks), scored_percent }
 }
 
 #[test]
 fn curves_of_load_and_frequency_make_forecasts_on_different_workers_better() {
     let mut history = TaskHistory::default();
     run(&trace(1), &mut history, false);
-    let Errors { ends_s, tasks_percent } = run(&trace(2), &mut history, true);
+    let Errors { ends_s, tasks_percent, scored_percent } = run(&trace(2), &mut history, true);
     assert!(tasks_percent[0] < 6.0 && tasks_percent[1] > 30.0, "of task times: {tasks_percent:?}");
+    assert!(scored_percent[0] < 6.0 && scored_percent[1] > 30.0, "of task times: {scored_percent:?}");
     // Which worker takes the last map is decided by tenths of a second, and a slow one needs 20 s more for it.
     assert!(ends_s[0] < 0.7 * ends_s[1] && ends_s[0] < 4.0, "of ends: {ends_s:?}");
 }
