@@ -24,7 +24,7 @@ const WORKERS: usize = 100;
 const LIVE: usize = 200;
 const WAITING: u64 = 50_000;
 /// All jobs: the first ones are done by then.
-const JOBS: u32 = 220;
+const JOBS: u32 = 216;
 const MAPS: u32 = 253;
 const APPLICATION: &str = "wordcount";
 const HEARTBEAT: SimHeartbeat = SimHeartbeat { interval: Span::from_secs(3), out_of_band: true };
