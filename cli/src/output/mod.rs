@@ -9,6 +9,7 @@ pub(crate) mod progress;
 mod steering;
 mod style;
 pub(crate) mod table;
+mod time_left;
 
 pub(crate) use steering::Steering;
 pub(crate) use style::Style;

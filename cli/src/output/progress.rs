@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use howdah_proto::v1::JobStatus;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use unicode_width::UnicodeWidthStr;
 
+use super::time_left::{TimeLeft, time_left};
 use super::{Screen, escape};
 use crate::job::view::at_master;
 
@@ -58,7 +60,7 @@ impl JobProgress {
         if !screen.is_terminal() {
             return JobProgress::Lines { prefix: String::new(), step: 1, last: None, stages: Some(None) };
         }
-        JobProgress::in_group(screen, &bars(), name, has_reduces)
+        JobProgress::bars(screen, &bars(), name, has_reduces)
     }
 
     /// For one of several jobs that are waited for, one after the other: each line names it.
@@ -66,7 +68,7 @@ impl JobProgress {
         if !screen.is_terminal() {
             return JobProgress::Lines { prefix: format!("{job} "), step: 1, last: None, stages: Some(None) };
         }
-        JobProgress::in_group(screen, &bars(), &format!("{job} {name}"), has_reduces)
+        JobProgress::bars(screen, &bars(), &format!("{job} {name}"), has_reduces)
     }
 
     /// For one of several jobs that run at the same time.
@@ -74,11 +76,15 @@ impl JobProgress {
         if !screen.is_terminal() {
             return JobProgress::Lines { prefix: format!(" {name:<10}"), step: 10, last: None, stages: None };
         }
-        let bar = if screen.width().is_some_and(|width| width < WIDE) { 12 } else { 32 };
+        JobProgress::bars(screen, group, name, has_reduces)
+    }
+
+    fn bars(screen: &Screen, group: &MultiProgress, name: &str, has_reduces: bool) -> JobProgress {
+        let bar = bar_columns(screen.width());
         let (bar_style, message_style) = if screen.has_colour() { (".cyan/238", ":.dim") } else { ("", "") };
         // A wide message ends where the terminal ends.
         let template = format!(
-            "  {{prefix:<18}} {{bar:{bar}{bar_style}}} {{percent:>3}} %  {{elapsed:>4}}  {{wide_msg{message_style}}}"
+            "  {{prefix:<{LABEL}}} {{bar:{bar}{bar_style}}} {{percent:>3}} %  {{elapsed:>4}}  {{wide_msg{message_style}}}"
         );
         let style = ProgressStyle::with_template(&template)
             .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─"));
@@ -105,12 +111,8 @@ impl JobProgress {
                 for bar in [Some(&*map), reduce.as_ref()].into_iter().flatten() {
                     let _ = bar.clone().with_elapsed(Duration::from_millis(since));
                 }
-                map.set_message(
-                    match Stage::of(status) {
-                        Stage::Queued => "queued".to_owned(),
-                        _ => format!("{}/{} done, {} running", status.maps_done, status.n_maps, status.maps_running),
-                    } + &time_left(status, now_ms),
-                );
+                let room = room(screen.width(), &map.prefix());
+                map.set_message(message(&of_tasks(status), time_left(status, now_ms), room));
                 if let Some(reduce) = reduce {
                     reduce.set_position(parts(status.reduce_progress));
                     reduce.set_message(format!(
@@ -153,17 +155,37 @@ impl JobProgress {
     }
 }
 
-/// What is said of a job's end, after what is done of it: nothing where it is not known, is only guessed, or is overdue.
-fn time_left(status: &JobStatus, now_ms: u64) -> String {
-    let seen = status.predicted.filter(|predicted| predicted.seen);
-    let left_s = seen.map_or(0, |predicted| predicted.finish_ms_epoch.saturating_sub(now_ms)).div_ceil(1_000);
-    match left_s {
-        0 => String::new(),
-        1..10 => ", some seconds left".to_owned(),
-        10..90 => format!(", about {} s left", left_s.div_ceil(5) * 5),
-        90..5_400 => format!(", about {} min left", (left_s + 30) / 60),
-        _ => format!(", about {} h left", (left_s + 1_800) / 3_600),
+/// What is said of a job's maps, in ever fewer words.
+fn of_tasks(status: &JobStatus) -> Vec<String> {
+    if Stage::of(status) == Stage::Queued {
+        return vec!["queued".to_owned()];
     }
+    let of = format!("{}/{}", status.maps_done, status.n_maps);
+    vec![format!("{of} done, {} running", status.maps_running), format!("{of} done"), of]
+}
+
+/// What is said beside a bar: as much of the tasks as leaves room for the time that is left, which is what people wait for.
+fn message(tasks: &[String], left: Option<TimeLeft>, room: usize) -> String {
+    let Some(TimeLeft { about, interval }) = left else { return tasks.first().cloned().unwrap_or_default() };
+    let whole = format!("{about}{interval}");
+    let candidates = tasks.iter().map(|tasks| format!("{tasks}, {whole}")).chain([whole.clone()]);
+    candidates.into_iter().find(|text| text.width() <= room).unwrap_or(about)
+}
+
+/// Columns of a bar's label, at least.
+const LABEL: usize = 18;
+/// Columns of a bar's line beside its label, the bar and its message: gaps, the share, and the time that has passed.
+const AROUND: usize = 17;
+
+/// How long a bar is.
+fn bar_columns(width: Option<usize>) -> usize {
+    if width.is_some_and(|width| width < WIDE) { 12 } else { 32 }
+}
+
+/// Columns that are left for a bar's message.
+fn room(width: Option<usize>, label: &str) -> usize {
+    let taken = AROUND + label.width().max(LABEL) + bar_columns(width);
+    width.map_or(usize::MAX, |width| width.saturating_sub(taken))
 }
 
 /// Columns of a terminal from which on a job's bar is long.
@@ -278,8 +300,12 @@ fn parts(fraction: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::{Arc, Mutex};
+
     use howdah_proto::v1::PredictedEnd;
+    use indicatif::TermLike;
+
+    use super::*;
 
     fn watched(bytes: &[u8], of: Option<u64>) -> WatchedRead<&[u8]> {
         let mut watched = WatchedRead::new(bytes, of, "trace read");
@@ -312,18 +338,90 @@ mod tests {
         assert!(watched.progress.bar.get().is_none());
     }
 
+    /// A third done, and predicted to end in 38 s, between 35 s and 52 s.
+    fn running() -> JobStatus {
+        let at = |s: u64| NOW_MS + s * 1_000;
+        let (finish_ms_epoch, low_ms_epoch, high_ms_epoch) = (at(38), at(35), at(52));
+        let predicted =
+            PredictedEnd { finish_ms_epoch, low_ms_epoch, high_ms_epoch, seen: true, ..PredictedEnd::default() };
+        let (state, submit_ms_epoch) = ("RUNNING".to_owned(), NOW_MS - 12_000);
+        let (n_maps, maps_done, maps_running, map_progress) = (40, 12, 2, 0.3);
+        let status = JobStatus { state, submit_ms_epoch, now_ms_epoch: NOW_MS, ..JobStatus::default() };
+        JobStatus { predicted: Some(predicted), n_maps, maps_done, maps_running, map_progress, ..status }
+    }
+
+    const NOW_MS: u64 = 1_000_000;
+
     #[test]
-    fn the_time_left_is_given_roughly_and_only_where_it_is_known() {
-        let left_text = |finish_s: u64, seen: bool| {
-            let predicted = PredictedEnd { finish_ms_epoch: finish_s * 1_000, seen, ..PredictedEnd::default() };
-            time_left(&JobStatus { predicted: Some(predicted), ..JobStatus::default() }, 1_000_000)
-        };
-        assert_eq!(left_text(1_004, true), ", some seconds left");
-        assert_eq!(left_text(1_042, true), ", about 45 s left");
-        assert_eq!(left_text(1_125, true), ", about 2 min left");
-        assert_eq!(left_text(1_000 + 7_300, true), ", about 2 h left");
-        assert_eq!([left_text(1_125, false), left_text(990, true), left_text(0, true)], ["", "", ""]);
-        assert_eq!(time_left(&JobStatus::default(), 0), "");
+    fn where_there_is_no_room_for_all_the_tasks_give_way_to_the_time_left() {
+        let status = running();
+        let said = |room| message(&of_tasks(&status), time_left(&status, NOW_MS), room);
+        assert_eq!(said(usize::MAX), "12/40 done, 2 running, about 40 s left (35 to 52)");
+        assert_eq!(said(48), "12/40 done, about 40 s left (35 to 52)");
+        assert_eq!(said(33), "12/40, about 40 s left (35 to 52)");
+        assert_eq!(said(32), "about 40 s left (35 to 52)");
+        assert_eq!(said(20), "about 40 s left");
+        assert_eq!(message(&of_tasks(&status), None, 5), "12/40 done, 2 running", "the bar cuts it");
+    }
+
+    /// A terminal that keeps what is written on it.
+    #[derive(Clone, Debug, Default)]
+    struct Paper(Arc<Mutex<Vec<String>>>);
+
+    impl TermLike for Paper {
+        fn width(&self) -> u16 {
+            80
+        }
+
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, line: &str) -> io::Result<()> {
+            self.write_str(line)
+        }
+
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().expect("nobody panicked").push(text.to_owned());
+            Ok(())
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_bar_with_the_interval_of_its_end_fits_eighty_columns() {
+        let paper = Paper::default();
+        let group =
+            MultiProgress::with_draw_target(ProgressDrawTarget::term_like_with_hz(Box::new(paper.clone()), 255));
+        let screen = Screen { colour: false, terminal: true, width: Some(80) };
+        let mut progress = JobProgress::bars(&screen, &group, "wordcount", false);
+        progress.show(&screen, &running()).unwrap();
+        let JobProgress::Bars { map, .. } = &progress else { panic!("no bars: {progress:?}") };
+        // Draws it whatever was drawn a moment ago.
+        map.abandon();
+        let lines = paper.0.lock().unwrap().clone();
+        let last = lines.iter().rfind(|line| line.contains("left")).unwrap_or_else(|| panic!("no end: {lines:?}"));
+        assert!(last.trim_end().ends_with(" 30 %   12s  12/40, about 40 s left (35 to 52)"), "{last:?}");
+        assert!(lines.iter().all(|line| line.width() <= 80), "{lines:?}");
     }
 
     #[test]
