@@ -36,7 +36,7 @@ impl Scheduler for External {
             return;
         }
         match *change {
-            Change::Queue { job } => {
+            Change::Queue { job } | Change::Deadline { job } => {
                 self.changed.insert(job);
                 self.moved.insert(job);
             }

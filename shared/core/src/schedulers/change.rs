@@ -31,6 +31,11 @@ pub enum Change {
         /// The job, whose specification names its new queue.
         job: JobId,
     },
+    /// A job has another deadline, as only a fork that asks what if gives it.
+    Deadline {
+        /// The job, whose specification has its new deadline.
+        job: JobId,
+    },
     /// A job now has, or has no longer, pending tasks of a kind that may start.
     Offerable {
         /// The job.

@@ -96,16 +96,23 @@ impl MinEdf {
         self.plans.insert(job.id(), plan);
     }
 
-    /// Computes the demand for what is left of a job; true if it has other limits now.
+    /// Computes the demand of a job with a deadline as when it came, but for the time that is gone and the tasks that are done.
+    fn compute(&mut self, job: &Job, state: &ClusterState) {
+        let (Some(plan), Some(deadline)) = (self.plans.get_mut(job.id()), job.deadline()) else { return };
+        let left = |kind| job.tasks(kind).n_left();
+        plan.compute(left(TaskKind::Map), left(TaskKind::Reduce), deadline.since(state.now()), self.bound, state);
+    }
+
+    /// Computes the demand for what is left of a job where it may change; true if it has other limits now.
     fn again(&mut self, job: &Job, state: &ClusterState) -> bool {
-        let (Some(plan), Some(deadline)) = (self.plans.get_mut(job.id()), job.deadline()) else { return false };
-        if !self.recompute && plan.source != Source::OwnTasks {
+        let limits = |plans: &PerJob<Plan>| plans.get(job.id()).map(|plan| plan.limits);
+        let before = limits(&self.plans);
+        let fixed = |plan: &Plan| !self.recompute && plan.source != Source::OwnTasks;
+        if self.plans.get(job.id()).is_none_or(fixed) {
             return false;
         }
-        let left = |kind| job.tasks(kind).n_left();
-        let before = plan.limits;
-        plan.compute(left(TaskKind::Map), left(TaskKind::Reduce), deadline.since(state.now()), self.bound, state);
-        plan.limits != before
+        self.compute(job, state);
+        limits(&self.plans) != before
     }
 }
 
@@ -172,6 +179,12 @@ impl JobOrder for MinEdf {
                     self.applications.remember(&job.spec().name, plan.seen);
                 }
             }
+            // It is ranked anew in any case.
+            Change::Deadline { job } => {
+                if let Some(job) = state.job(job) {
+                    self.compute(job, state);
+                }
+            }
             Change::Ended { attempt, state: end, started, .. } => {
                 let Some(job) = state.job(attempt.job) else { return };
                 if end == AttemptState::Succeeded
@@ -215,14 +228,7 @@ impl JobOrder for MinEdf {
         if order.bound == self.bound {
             return Ok(order);
         }
-        // As when they came, but for the time that is gone and the tasks that are done.
-        for (job, deadline) in state.jobs().filter_map(|job| Some((job, job.deadline()?))) {
-            let left = |kind| job.tasks(kind).n_left();
-            if let Some(plan) = order.plans.get_mut(job.id()) {
-                let (maps, reduces) = (left(TaskKind::Map), left(TaskKind::Reduce));
-                plan.compute(maps, reduces, deadline.since(state.now()), order.bound, state);
-            }
-        }
+        state.jobs().for_each(|job| order.compute(job, state));
         Ok(order)
     }
 

@@ -22,7 +22,7 @@ pub trait JobOrder: Clone + Send + 'static {
     /// The policy's name in the registry.
     fn name(&self) -> &'static str;
 
-    /// How a job ranks now. Asked when it is submitted, when its priority changes, and when `moved` names it.
+    /// How a job ranks now. Asked when it is submitted, when its priority or deadline changes, and when `moved` names it.
     fn rank(&self, job: &Job, state: &ClusterState) -> Self::Rank;
 
     /// Whether [`limit`](JobOrder::limit) is ever below [`u32::MAX`].
@@ -286,7 +286,7 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
                 }
             }
             Change::JobOver { job, .. } => self.leave(job),
-            Change::Priority { job, .. } => self.rank_again(job, state),
+            Change::Priority { job, .. } | Change::Deadline { job } => self.rank_again(job, state),
             Change::Offerable { job, kind, .. } => {
                 if let Some(job) = state.job(job) {
                     self.place(job, kind, state);

@@ -310,6 +310,31 @@ fn a_job_that_comes_before_the_workers_has_its_demand() {
     assert_eq!(c.launches().len(), 2, "8 maps of 10 s in 40 s");
 }
 
+// The project's question of what would be with another deadline; SimMR's jobs keep theirs.
+#[test]
+fn a_job_with_another_deadline_stands_in_another_place() {
+    let mut c = Cluster::made(|_| {}, by_name("maxedf", &params(&[])).expect("right parameters")).workers(1, 1, 1);
+    let [_, second] = [100, 200].map(|within| c.submit(plain_job(1, Some(within))));
+    let due = Time::from_us(c.now.as_us() + 50_000_000);
+    c.tracker.set_deadline(second, due);
+    assert_eq!(c.state().job(second).expect("it waits").deadline(), Some(due));
+    assert_eq!(play::given(&mut c, 0), [second.0]);
+}
+
+// The same of its demand: 8 maps of 10 s, without a deadline or in 40 s before, in 20 s after.
+#[rstest]
+#[case::of_another(Some(40))]
+#[case::of_none(None)]
+fn a_job_with_another_deadline_has_another_demand(#[case] before: Option<u64>) {
+    let mut c = after_a_run();
+    let job = c.submit(plain_job(8, before));
+    c.tracker.set_deadline(job, Time::from_us(c.now.as_us() + 20_000_000));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 4, "{}", c.tracker.explain(job));
+    let said = c.tracker.explain(job).to_string();
+    assert!(said.ends_with("4 map and 0 reduce slots are enough by an earlier run of `test`."), "{said}");
+}
+
 // No source: errors name what was expected.
 #[rstest]
 #[case(("bound", "middle"), "scheduler `minedf`: parameter `bound`: `middle` is not average or low or upper")]

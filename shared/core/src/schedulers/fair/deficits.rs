@@ -308,7 +308,7 @@ impl Scheduler for DeficitFair {
                 }
             }
             Change::Recovered => (self.start, self.last) = (now, now),
-            Change::Worker { .. } | Change::Reported { .. } => {}
+            Change::Worker { .. } | Change::Deadline { .. } | Change::Reported { .. } => {}
         }
     }
 

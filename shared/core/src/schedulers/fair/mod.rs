@@ -353,7 +353,7 @@ impl Scheduler for Fair {
                 });
                 self.update(now, state);
             }
-            Change::Worker { .. } | Change::Reported { .. } => {}
+            Change::Worker { .. } | Change::Deadline { .. } | Change::Reported { .. } => {}
         }
     }
 

@@ -364,7 +364,7 @@ impl Scheduler for SizeBased {
                 }
             }
             // Its own queues are by size.
-            Change::Queue { .. } | Change::Reported { .. } | Change::Recovered => {}
+            Change::Queue { .. } | Change::Deadline { .. } | Change::Reported { .. } | Change::Recovered => {}
         }
     }
 

@@ -12,6 +12,7 @@ use super::JobTracker;
 use crate::cluster::{EndCause, Job, LocalityIndex, WorkerState};
 use crate::job::{JobId, JobSpec, JobState, Priority, TaskId, TaskKind, WorkerId};
 use crate::schedulers::Change;
+use crate::time::Time;
 use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{Effect, Rejection};
 
@@ -72,6 +73,16 @@ impl JobTracker {
             Arc::make_mut(&mut job.spec).queue.clone_from(queue);
             self.observe_waking(Change::Queue { job: id });
         }
+    }
+
+    /// Gives a job another deadline; meant for a [fork](JobTracker::fork), as no input does this. The policy ranks the job anew,
+    /// and workers that wait are offered work with the next batch. A job that is not there is left alone.
+    pub fn set_deadline(&mut self, id: JobId, due: Time) {
+        let Some(job) = self.state.jobs.get_mut(id) else { return };
+        let within = due.since(job.submitted);
+        Arc::make_mut(&mut job.spec).conf.deadline = Some(within);
+        self.observe(Change::Deadline { job: id });
+        self.wake_all = true;
     }
 
     /// The job's first attempt was assigned.
