@@ -64,17 +64,29 @@ pub(crate) struct LookArgs {
 /// `howdah predict …`
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum PredictCommand {
-    /// Forecasts over a recorded run, at intervals, beside what then happened
+    /// Forecasts over recorded runs, at intervals, beside what then happened
     Score(ScoreArgs),
 }
 
 /// `howdah predict score`
 #[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Each run is judged by itself, under each scheduler that was in charge when forecasts were made; then all together.
+
+Examples:
+  howdah predict score --dir run2 --train run1
+  howdah predict score --dir runs/* --from 1m --to 10m")]
 pub(crate) struct ScoreArgs {
-    /// Directory of the run: the master's own, or the one given to `up` or `demo`
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: PathBuf,
-    /// Directory of another run, learnt from first
+    /// Directories of runs: each the master's own, or the one given to `up` or `demo`; may be repeated
+    #[arg(long, value_name = "DIR", required = true, num_args = 1..)]
+    pub(crate) dir: Vec<PathBuf>,
+    /// Judge only what was forecast, and the tasks that ended, from this long after a run's first submission on
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) from: Option<Duration>,
+    /// The same, up to this long after it
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) to: Option<Duration>,
+    /// Directory of another run, learnt from before each
     #[arg(long, value_name = "DIR")]
     pub(crate) train: Option<PathBuf>,
     /// Time between two forecasts

@@ -14,7 +14,7 @@ use crate::predict::args::LookArgs;
 /// What a run recorded of task times.
 pub(super) fn learn_from(dir: Option<&Path>) -> Outcome<TaskHistory> {
     let Some(dir) = dir else { return Ok(TaskHistory::default()) };
-    let run = prediction::read_run(dir, TaskHistory::default(), |_| None, |_| None, |_, _, _| {});
+    let run = prediction::read_run(dir, TaskHistory::default(), |_| None, |_| None, |_, _, _, _| {});
     Ok(run.map_err(unreadable)?.history)
 }
 
@@ -47,7 +47,7 @@ pub(super) fn look(
             answer = Some(tell(moment, args, changes.clone()));
             None
         },
-        |_, _, _| {},
+        |_, _, _, _| {},
     );
     let run = run.map_err(unreadable)?;
     answer.unwrap_or_else(|| {
@@ -66,7 +66,8 @@ pub(super) fn look(
     })
 }
 
-fn at_text(at: Duration) -> String {
+/// As people write it.
+pub(super) fn at_text(at: Duration) -> String {
     crate::units::seconds(at.as_secs_f64())
 }
 

@@ -200,6 +200,12 @@ fn the_scheduler_with_the_best_forecast_takes_over_once_and_the_outcome_is_repor
     let table = cluster.run(&["scheduler", "show"]).expect_code(0);
     assert!(table.stdout.starts_with("shortest decides\n"), "{}", table.stdout);
     assert!(table.stdout.contains("\nchosen by forecast among fifo, shortest\n"), "{}", table.stdout);
+    let scored = cluster.json(&["predict", "score", "--dir", &cluster.output("master"), "--every", "500ms"]);
+    let forecasts = |of: &Value| of["score"]["forecasts"].as_u64().unwrap_or_else(|| panic!("no score: {scored}"));
+    let by: Vec<&Value> = scored["runs"].as_array().expect("a list").iter().map(|run| &run["scheduler"]).collect();
+    assert_eq!(by, ["fifo", "shortest"], "{scored}");
+    let sum: u64 = scored["runs"].as_array().expect("a list").iter().map(forecasts).sum();
+    assert_eq!(sum, forecasts(&scored), "{scored}");
     // The switch is part of the recording.
     let report = cluster.stop_and_validate();
     assert_eq!(report["decisions"]["identical"], report["decisions"]["compared"], "{report}");

@@ -130,7 +130,7 @@ pub(super) fn judge_changed(
     for one in &judged.forecasts {
         let errors = one.jobs.iter().filter_map(|job| {
             let ended = judged.outcomes.iter().find(|outcome| outcome.id == job.job)?;
-            Some(job_error(Time::ZERO, one.at, job, ended.finish))
+            Some(job_error(Time::ZERO, one.at, job, ended.finish, judged.length))
         });
         judged.jobs.extend(errors);
     }

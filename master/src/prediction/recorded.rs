@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use howdah_core::job::{AttemptId, ClusterId, JobFile, JobId, WorkerId};
+use howdah_core::job::{AttemptId, ClusterId, JobFile, JobId, JobState, WorkerId};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Effect, JobTracker};
 use howdah_planning::prediction::{Class, EndWatch, Forecast, Learned, Learner, Sample, TaskHistory};
@@ -42,8 +42,8 @@ pub struct RecordedRun {
     pub gone_until: Option<Time>,
     /// Its last batch.
     pub end: Time,
-    /// When its jobs were over.
-    pub finishes: BTreeMap<JobId, Time>,
+    /// When its jobs were over, and how each ended.
+    pub finishes: BTreeMap<JobId, (Time, JobState)>,
     /// All launches, in order.
     pub launches: Vec<(Time, AttemptId, WorkerId)>,
     /// All tasks that finished: when, what, and what had been remembered before is the caller's business.
@@ -57,7 +57,7 @@ pub struct RecordedRun {
 /// Reads the run in `dir` (a run, a master's directory or a cluster's: the latest run). `history` is what was learnt
 /// before. `at` tells after each moment when the next one is, counted from the first submission; `see` looks at it, and a
 /// forecast of its present course that it returns is held against what comes, as a live master does; `learning` looks at each
-/// finished task before it is learnt.
+/// finished task before it is learnt, and is told how long after the first submission it ended.
 ///
 /// # Errors
 /// When the run does not read.
@@ -66,7 +66,7 @@ pub fn read_run(
     history: TaskHistory,
     mut at: impl FnMut(Option<Span>) -> Option<Span>,
     mut see: impl FnMut(&Moment<'_>) -> Option<Forecast>,
-    mut learning: impl FnMut(&TaskHistory, &Class, &Sample),
+    mut learning: impl FnMut(Span, &TaskHistory, &Class, &Sample),
 ) -> Result<RecordedRun, ReplayError> {
     let run_dir = find_run(dir)?;
     let mut run = RecordedRun { history, ..RecordedRun::default() };
@@ -88,11 +88,12 @@ pub fn read_run(
             run.start = Some(now);
         }
         let application = |job| application_of(&run_dir, cluster, job);
+        let since_start = run.start.map_or(Span::ZERO, |start| now.since(start));
         let (tasks, history) = (&mut run.tasks, &mut run.history);
         learner.follow(now, effects, tracker.state(), application, |learned| {
             match &learned {
                 Learned::Task { attempt, class, sample } => {
-                    learning(history, class, sample);
+                    learning(since_start, history, class, sample);
                     watch.task_ended(*attempt, sample.time, history);
                     tasks.push((class.clone(), sample.clone()));
                 }
@@ -105,7 +106,7 @@ pub fn read_run(
             match *effect {
                 Effect::Launch { worker, attempt, .. } => run.launches.push((now, attempt, worker)),
                 Effect::JobState { job, state } if state.is_final() => {
-                    run.finishes.insert(job, now);
+                    run.finishes.insert(job, (now, state));
                 }
                 _ => {}
             }

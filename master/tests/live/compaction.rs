@@ -76,7 +76,7 @@ async fn a_master_goes_on_from_a_snapshot_with_all_jobs_and_workers_and_without_
             moments.push(moment.tracker.state().now());
             None
         },
-        |_, _, _| {},
+        |_, _, _, _| {},
     );
     let found = found.unwrap();
     let (start, gone) = (found.start.expect("jobs came"), found.gone_until.expect("inputs are gone"));

@@ -141,6 +141,8 @@ pub struct JobError {
     pub actual_s: f64,
     /// Whether the end lay in the predicted interval.
     pub within_interval: bool,
+    /// In percent of the run's length; positive if a later end was predicted; null beyond the horizon.
+    pub error_percent: Option<f64>,
 }
 
 /// Compares the starts that a forecast at `at` predicted with those that followed within `window`.
@@ -164,7 +166,7 @@ pub fn score_starts(
         .collect()
 }
 
-/// Everything that is notified of one run.
+/// Everything that is notified of one run, or of several together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunScore {
     /// Forecasts that were made.
@@ -181,7 +183,7 @@ pub struct RunScore {
     pub tasks_interval_percent: f64,
     /// Of 30 s and 60 s.
     pub windows: Vec<WindowScore>,
-    /// Mean error of jobs' ends over all forecasts, in percent of the run's length.
+    /// Mean error of jobs' ends over all forecasts, in percent of the length of the job's run.
     pub job_error_percent: f64,
     /// The largest one.
     pub job_error_max_percent: f64,
@@ -189,7 +191,7 @@ pub struct RunScore {
     pub job_within_interval: f64,
     /// How wide those were on average, in seconds, of those within the horizon.
     pub job_interval_s: f64,
-    /// From the first submission to the last end, in seconds.
+    /// From the first submission to the last end, in seconds; of several runs the sum.
     pub length_s: f64,
 }
 
@@ -229,7 +231,7 @@ impl Score {
 }
 
 impl RunScore {
-    /// Puts everything together. `length` is that of the run.
+    /// Puts everything together. `length` is that of the run, or of all runs.
     pub fn new(
         forecasts: u64,
         tasks: &[TaskError],
@@ -237,9 +239,7 @@ impl RunScore {
         jobs: &[JobError],
         length: Span,
     ) -> RunScore {
-        let length_s = length.as_secs_f64();
-        let of_length = |job: &JobError| Some(100.0 * (job.predicted_s? - job.actual_s).abs() / length_s.max(1e-6));
-        let errors: Vec<f64> = jobs.iter().filter_map(of_length).collect();
+        let errors: Vec<f64> = jobs.iter().filter_map(|job| job.error_percent.map(f64::abs)).collect();
         let seen = || tasks.iter().filter(|task| task.seen);
         let width = |task: &TaskError| 100.0 * (task.high_s - task.low_s) / task.predicted_s.max(1e-6);
         let holds = |held: bool| if held { 1.0 } else { 0.0 };
@@ -255,7 +255,7 @@ impl RunScore {
             job_error_max_percent: errors.iter().copied().fold(0.0, f64::max),
             job_within_interval: mean(jobs.iter().map(|job| holds(job.within_interval))),
             job_interval_s: mean(jobs.iter().filter_map(|job| Some(job.high_s? - job.low_s?))),
-            length_s,
+            length_s: length.as_secs_f64(),
         }
     }
 }
@@ -271,10 +271,15 @@ pub(super) fn seconds_from(start: Time, at: Time) -> f64 {
     at.since(start).as_secs_f64()
 }
 
-/// Makes a job's error of a forecast.
-pub fn job_error(start: Time, at: Time, predicted: &super::JobForecast, actual: Time) -> JobError {
+/// Makes a job's error of a forecast, in a run of this length.
+pub fn job_error(start: Time, at: Time, predicted: &super::JobForecast, actual: Time, length: Span) -> JobError {
     let JobId(job) = predicted.job;
+    let of_length = |finish| {
+        let by = seconds_from(start, finish) - seconds_from(start, actual);
+        100.0 * by / length.as_secs_f64().max(1e-6)
+    };
     JobError {
+        error_percent: predicted.finish.map(of_length),
         job,
         at_s: seconds_from(start, at),
         predicted_s: predicted.finish.map(|finish| seconds_from(start, finish)),
