@@ -18,7 +18,7 @@ The master forks its own state, puts in what tasks of each kind have taken so fa
 in virtual time; nothing of the live cluster changes. The interval of a job is from the earliest to the latest end in \
 simulations with drawn task times. Jobs marked `?` run something that was never seen: their times are a stated default.
 
-With --at, the same from a recorded run: its state then, and what it had learnt by then.
+With --at, the same from a recorded run: its state then, and what it had learnt by then, beside what then happened.
 
 Examples:
   howdah predict --dir cluster

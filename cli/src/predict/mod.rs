@@ -1,23 +1,26 @@
 //! `predict`: when jobs will end, live or at a moment of a recorded run.
 
 pub(crate) mod args;
+pub(crate) mod looked;
 mod recorded;
 mod score;
 mod timeline;
 pub(crate) mod view;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use howdah_json::{ForecastView, JobView, Prediction, Shape};
-use howdah_proto::v1::{PredictChanges, PredictRequest, PredictResponse};
+use howdah_proto::v1::{PredictChanges, PredictRequest};
 
 use crate::args::Format;
 use crate::client::Client;
 use crate::config::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Screen, note};
 use crate::predict::args::{LookArgs, PredictArgs, PredictCommand};
+use crate::predict::looked::{Looked, named_jobs};
 use crate::trace_file;
 
 /// How long a command that shows more than forecasts waits for one.
@@ -30,8 +33,8 @@ pub(crate) async fn predict(context: &Context, args: &PredictArgs) -> Outcome {
     }
     let config = context.client(&args.look.cluster, args.look.format.output)?;
     let screen = Screen::new(config.color);
-    let answer = look(context, &args.look, None).await?;
-    let prediction = Prediction::new(&answer).ok_or_else(no_forecast)?;
+    let looked = look(context, &args.look, None).await?;
+    let prediction = Prediction { forecast: looked.present()?, made: looked.made() };
     if let Some(path) = &args.svg {
         let svg = timeline::draw(&prediction.forecast);
         trace_file::write_file(path, |out| out.write_all(svg.as_bytes()))?;
@@ -48,18 +51,14 @@ pub(crate) async fn predict(context: &Context, args: &PredictArgs) -> Outcome {
 }
 
 /// Forecasts from where the flags say, with these changes.
-pub(crate) async fn look(
-    context: &Context,
-    args: &LookArgs,
-    changes: Option<PredictChanges>,
-) -> Outcome<PredictResponse> {
+pub(crate) async fn look(context: &Context, args: &LookArgs, changes: Option<PredictChanges>) -> Outcome<Looked> {
     if let (Some(at), Some(dir)) = (args.at, &args.cluster.dir) {
         return recorded::look(dir, at, args, changes);
     }
     let config = context.client(&args.cluster, args.format.output)?;
     let mut client = Client::connect(&config).await?;
     let mut changes = changes;
-    for job in changes.iter_mut().flat_map(|changes| &mut changes.kill) {
+    for job in changes.iter_mut().flat_map(named_jobs) {
         *job = client.job_id(job).await?;
     }
     let request = PredictRequest {
@@ -68,7 +67,7 @@ pub(crate) async fn look(
         model: args.model.map_or_else(String::new, |model| model.to_string()),
         changes,
     };
-    Ok(client.rpc.predict(request).await?.into_inner())
+    Ok(Looked { answer: client.rpc.predict(request).await?.into_inner(), ends: BTreeMap::new() })
 }
 
 /// When a job will end, if the master can tell soon; a master of an earlier version cannot.
@@ -77,9 +76,4 @@ pub(crate) async fn of_job(client: &mut Client, job: &str) -> Option<JobView> {
     let answer = tokio::time::timeout(PATIENCE, client.rpc.predict(request)).await.ok()?.ok()?.into_inner();
     let forecast = ForecastView::from(answer.present.as_ref()?);
     forecast.jobs.into_iter().find(|end| end.job.as_deref() == Some(job))
-}
-
-/// A master answered without what was asked for.
-pub(crate) fn no_forecast() -> Failure {
-    Failure::broke("the answer holds no forecast")
 }

@@ -3,13 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use howdah_core::time::Span;
+use howdah_core::job::{JobId, JobState};
+use howdah_core::time::{Span, Time};
+use howdah_json::Ended;
 use howdah_master::prediction::{self, Moment};
 use howdah_planning::prediction::{Changes, Fallback, ForecastOptions, TaskHistory, TaskPredictor, forecast};
 use howdah_proto::v1::{PredictChanges, PredictResponse};
 
 use crate::failure::{Failure, Outcome};
 use crate::predict::args::LookArgs;
+use crate::predict::looked::{Looked, named_jobs};
 
 /// What a run recorded of task times.
 pub(super) fn learn_from(dir: Option<&Path>) -> Outcome<TaskHistory> {
@@ -28,29 +31,25 @@ pub(super) fn span(duration: Duration) -> Span {
     Span::from_us(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
 }
 
-/// Forecasts of a recorded moment.
-pub(super) fn look(
-    dir: &Path,
-    at: Duration,
-    args: &LookArgs,
-    changes: Option<PredictChanges>,
-) -> Outcome<PredictResponse> {
+/// Forecasts of a recorded moment, and what then happened.
+pub(super) fn look(dir: &Path, at: Duration, args: &LookArgs, changes: Option<PredictChanges>) -> Outcome<Looked> {
     let history = learn_from(args.train.as_deref())?;
     let mut answer = None;
     let wanted = span(at);
-    let mut once = Some(wanted);
+    let (mut once, mut cluster) = (Some(wanted), None);
     let run = prediction::read_run(
         dir,
         history,
         |_| once.take(),
         |moment| {
+            cluster = Some(moment.cluster);
             answer = Some(tell(moment, args, changes.clone()));
             None
         },
         |_, _, _, _| {},
     );
     let run = run.map_err(unreadable)?;
-    answer.unwrap_or_else(|| {
+    let answer = answer.unwrap_or_else(|| {
         if let (Some(start), Some(gone)) = (run.start, run.gone_until)
             && start + wanted <= gone
         {
@@ -63,7 +62,12 @@ pub(super) fn look(
         }
         let length = run.start.map_or(Span::ZERO, |start| run.end.since(start));
         Err(Failure::usage(format!("--at {}: the run ends {} after its first submission", at_text(at), length)))
-    })
+    })?;
+    let ended = |(&job, &(at, state)): (&JobId, &(Time, JobState))| {
+        let ended = Ended { at_ms_epoch: at.as_ms(), state: state.name().to_owned() };
+        Some((cluster?.job(job), ended))
+    };
+    Ok(Looked { answer, ends: run.finishes.iter().filter_map(ended).collect() })
 }
 
 /// As people write it.
@@ -77,8 +81,9 @@ fn tell(moment: &Moment<'_>, args: &LookArgs, changes: Option<PredictChanges>) -
     let options =
         ForecastOptions { horizon: span(args.horizon), starts: args.starts as usize, ..ForecastOptions::default() };
     let (changes, thought_of) = changes_of(moment, changes)?;
+    let options = options.enough_for(&changes);
     let first = moment.tracker.state().last_job() + 1;
-    let application = |job: howdah_core::job::JobId| match job.0.checked_sub(first) {
+    let application = |job: JobId| match job.0.checked_sub(first) {
         Some(index) => thought_of.get(index as usize).cloned().unwrap_or_default(),
         None => (moment.application)(job),
     };
@@ -90,7 +95,8 @@ fn tell(moment: &Moment<'_>, args: &LookArgs, changes: Option<PredictChanges>) -
         let outlook = forecast(fork.fork(), &predictor, &application, changes, &options);
         outlook.map_err(|error| Failure::usage(error.to_string()))
     };
-    let present = look(&Changes::default())?;
+    let mut present = look(&Changes::default())?;
+    present.hold_to(&changes.deadlines);
     let changed = if changes.is_empty() { None } else { Some(look(&changes)?) };
     let message = |forecast| prediction::forecast_message(forecast, moment.cluster, moment.tracker);
     Ok(PredictResponse {
@@ -103,11 +109,10 @@ fn tell(moment: &Moment<'_>, args: &LookArgs, changes: Option<PredictChanges>) -
     })
 }
 
-fn changes_of(moment: &Moment<'_>, changes: Option<PredictChanges>) -> Outcome<(Changes, Vec<String>)> {
-    let mut changes = changes;
-    for job in changes.iter_mut().flat_map(|changes| &mut changes.kill) {
+fn changes_of(moment: &Moment<'_>, mut changes: Option<PredictChanges>) -> Outcome<(Changes, Vec<String>)> {
+    for job in changes.iter_mut().flat_map(named_jobs) {
         if let Ok(number) = job.parse() {
-            *job = moment.cluster.job(howdah_core::job::JobId(number));
+            *job = moment.cluster.job(JobId(number));
         }
     }
     prediction::changes(moment.cluster, changes).map_err(|status| Failure::usage(status.message().to_owned()))

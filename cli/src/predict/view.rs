@@ -52,17 +52,45 @@ pub(crate) fn left(job: &JobView) -> String {
     job.left_s.map_or_else(|| "beyond".to_owned(), units::seconds)
 }
 
+/// What then happened, of a recorded run, and how far off the forecast was.
+pub(crate) const END_COLUMNS: [&str; 2] = [">ended in", ">error"];
+
+/// Whether what then happened is known of any job.
+pub(crate) fn has_ends(forecast: &ForecastView) -> bool {
+    forecast.jobs.iter().any(|job| job.ended_in_s.is_some())
+}
+
+/// Of one job; the error is positive if a later end was predicted.
+pub(crate) fn end_cells(job: &JobView) -> [String; 2] {
+    let ended = match (job.ended_in_s, job.ended_as.as_deref()) {
+        (Some(s), Some("SUCCEEDED")) => units::seconds(s),
+        (Some(s), Some(state)) => format!("{} {}", state.to_lowercase(), units::seconds(s)),
+        _ => "-".to_owned(),
+    };
+    [ended, job.error_s.map_or_else(String::new, signed)]
+}
+
+/// A length of time with its sign.
+pub(crate) fn signed(by_s: f64) -> String {
+    let sign = if by_s < 0.0 { "-" } else { "+" };
+    if by_s.abs() < 0.001 { "0".to_owned() } else { format!("{sign}{}", units::seconds(by_s.abs())) }
+}
+
 /// The whole queue, and the next starts.
 pub(crate) fn table(screen: &Screen, forecast: &ForecastView) -> String {
     if forecast.jobs.is_empty() {
         return "no jobs that are not over".to_owned();
     }
-    let mut grid = Grid::new(&["job", "name", "state", ">ends in", ">between", "at"]);
+    let with_ends = has_ends(forecast);
+    let mut columns = vec!["job", "name", "state", ">ends in", ">between", "at"];
+    columns.extend(END_COLUMNS.iter().filter(|_| with_ends));
+    let mut grid = Grid::new(&columns).leaving(&["at"]);
     for job in &forecast.jobs {
         let name = if job.seen { job.name.clone() } else { format!("{} ?", job.name) };
         let state = job.state.clone().unwrap_or_default();
         let at = job.finish_ms_epoch.map_or_else(String::new, clock);
-        grid.row([id(job), name, state.clone(), left(job), interval(job, forecast.at_ms_epoch), at]);
+        let told = [id(job), name, state.clone(), left(job), interval(job, forecast.at_ms_epoch), at];
+        grid.row(told.into_iter().chain(end_cells(job).into_iter().filter(|_| with_ends)));
         if let Some(style) = state_style(&state) {
             grid.style(2, style);
         }
@@ -77,4 +105,53 @@ pub(crate) fn table(screen: &Screen, forecast: &ForecastView) -> String {
         text += &starts.render(screen);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At the origin, to end in 40 s.
+    fn job() -> JobView {
+        JobView {
+            job: Some("job_1_0001".to_owned()),
+            name: "count".to_owned(),
+            state: Some("RUNNING".to_owned()),
+            start_ms_epoch: None,
+            finish_ms_epoch: Some(1_040_000),
+            low_ms_epoch: Some(1_035_000),
+            high_ms_epoch: Some(1_052_000),
+            left_s: Some(40.0),
+            in_time: None,
+            deadline_ms_epoch: None,
+            spare_s: None,
+            ended_in_s: None,
+            ended_as: None,
+            error_s: None,
+            seen: true,
+            hypothetical: false,
+        }
+    }
+
+    #[test]
+    fn a_sentence_says_in_how_long_a_job_ends_and_how_sure_that_is() {
+        let sentence = "ends in about 40.0 s, between 35.0 s and 52.0 s";
+        assert_eq!(end_sentence(&job()).as_deref(), Some(sentence));
+        let unseen = format!("{sentence}; nothing like it was seen before");
+        assert_eq!(end_sentence(&JobView { seen: false, ..job() }), Some(unseen));
+        let open = end_sentence(&JobView { high_ms_epoch: None, ..job() });
+        assert_eq!(open.as_deref(), Some("ends in about 40.0 s, between 35.0 s and beyond"));
+        assert_eq!(end_sentence(&JobView { finish_ms_epoch: None, left_s: None, ..job() }), None);
+    }
+
+    #[test]
+    fn what_then_happened_is_told_with_how_it_ended() {
+        let ended = |s, state: &str, error_s| {
+            end_cells(&JobView { ended_in_s: Some(s), ended_as: Some(state.to_owned()), error_s, ..job() })
+        };
+        assert_eq!(ended(38.0, "SUCCEEDED", Some(2.0)), ["38.0 s", "+2.00 s"]);
+        assert_eq!(ended(41.5, "SUCCEEDED", Some(-1.5)), ["41.5 s", "-1.50 s"]);
+        assert_eq!(ended(3.0, "KILLED", None), ["killed 3.00 s", ""]);
+        assert_eq!(end_cells(&job()), ["-", ""]);
+    }
 }

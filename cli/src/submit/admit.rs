@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
-use crate::predict::no_forecast;
+use crate::predict::looked::no_forecast;
 use crate::submit::args::Admit;
 use crate::units;
 

@@ -114,6 +114,14 @@ fn jobs_are_listed_with_their_ends_though_nobody_asked_for_a_forecast() {
     );
     let table = cluster.run(&["job", "list"]).expect_code(0);
     assert!(table.stdout.contains("ends in"), "{}", table.stdout);
+    // It asks for a forecast of its own, and waits for none.
+    wait_for("the end of the job in its status", || {
+        let status = cluster.run(&["job", "status", &job]).expect_code(0).stdout;
+        let sentence = status.lines().find(|line| line.contains("ends in about "))?.to_owned();
+        let (_, interval) = sentence.split_once(", between ")?;
+        assert!(interval.contains(" s and ") && interval.ends_with(" s"), "{sentence}");
+        Some(())
+    });
     cluster.run(&["job", "kill", &job]).expect_code(0);
     let over = cluster.json(&["job", "list"]);
     assert!(over["jobs"].as_array().is_some_and(|jobs| jobs.iter().all(|job| job["predicted"].is_null())), "{over}");
@@ -234,6 +242,62 @@ fn a_deadline_that_cannot_be_met_is_refused_before_anything_is_submitted() {
     let accepted = ask(&["--deadline", "2h", "--admit", "check", "--priority", "HIGH"]).expect_code(0);
     assert!(accepted.stdout.contains("Deadline in 2 h 00 min: it would end in about"), "{}", accepted.stdout);
     assert!(accepted.stdout.contains(&format!("{long} (nap-2) would end later by")), "{}", accepted.stdout);
+    cluster.run(&["job", "kill", "--all"]).expect_code(0);
+    cluster.stop_and_validate();
+}
+
+/// Asks as a user.
+fn json_by(cluster: &Cluster, user: &str, args: &[&str]) -> Value {
+    let said = cluster.command(args).env("USER", user).args(["--output", "json"]).output().expect("it runs");
+    assert!(said.status.success(), "{args:?}: {}", String::from_utf8_lossy(&said.stderr));
+    serde_json::from_slice(&said.stdout).expect("JSON")
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("no {key}: {value}"))
+}
+
+// Two long jobs, a minute each, and nobody has a deadline.
+#[test]
+fn both_courses_are_held_to_a_deadline_and_a_job_is_thought_of_as_its_callers_own() {
+    let cluster = taught("[master]\nscheduler = \"maxedf\"\n");
+    let [_, last] = [("ann", 2), ("bob", 3)].map(|(user, job)| {
+        let naps = naps(job, 300, 400);
+        let words: Vec<&str> = ["submit"].into_iter().chain(naps.iter().map(String::as_str)).collect();
+        json_by(&cluster, user, &words)["job"].as_str().expect("an id").to_owned()
+    });
+    let courses = |deadline: &str| {
+        let answer = cluster.json(&["what-if", "--deadline", &format!("3={deadline}")]);
+        ["present", "changed"].map(|course| job(&answer[course], &last).clone())
+    };
+    let [before, after] = courses("1h");
+    assert!(number(&after, "left_s") < 0.8 * number(&before, "left_s"), "it goes first: {before} {after}");
+    assert_eq!(before["deadline_ms_epoch"], after["deadline_ms_epoch"]);
+    for course in [&before, &after] {
+        assert!((number(course, "spare_s") - (3_600.0 - number(course, "left_s"))).abs() < 0.01, "{course}");
+        assert_eq!(course["in_time"], 1.0, "{course}");
+    }
+    for course in courses("1ms") {
+        assert!(number(&course, "spare_s") < 0.0 && course["in_time"] == 0.0, "{course}");
+    }
+    let table = cluster.run(&["what-if", "--deadline", "3=1ms"]).expect_code(0);
+    let row = table.stdout.lines().rfind(|line| line.starts_with(&last)).expect("its row");
+    assert!(table.stdout.contains("\ndeadline of ") && row.matches(" late ").count() == 2, "{}", table.stdout);
+
+    let thought = |user: &str, more: &[&str]| {
+        let words = ["what-if", "--submit", "sleep", "--name", "nap-9", "--maps", "40"];
+        let answer = json_by(&cluster, user, &[&words[..], more].concat());
+        let job = answer["changed"]["jobs"].as_array().and_then(|jobs| jobs.last()).expect("it is listed").clone();
+        assert!(job["hypothetical"] == true, "{answer}");
+        job
+    };
+    let (first, behind) = (thought("ann", &["--deadline", "30m"]), thought("ann", &[]));
+    assert!(number(&first, "left_s") < 0.5 * number(&behind, "left_s"), "{first} {behind}");
+    assert!(number(&first, "spare_s") > 1_500.0 && behind["spare_s"].is_null(), "{first} {behind}");
+    // Fair's pools are users. Of six slots Carol has two for herself, and Ann three for two jobs, of which the first has two.
+    let fair = ["--scheduler", "fair", "--workers", "+2"];
+    let [shared, own] = ["ann", "carol"].map(|user| number(&thought(user, &fair), "left_s"));
+    assert!(own < 0.8 * shared, "{own} s in a pool of its own, {shared} s in a shared one");
     cluster.run(&["job", "kill", "--all"]).expect_code(0);
     cluster.stop_and_validate();
 }

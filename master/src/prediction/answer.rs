@@ -1,7 +1,7 @@
 //! Forecasts as messages, and changes from messages.
 
 use howdah_core::job::{ClusterId, JobId, Priority};
-use howdah_core::time::Time;
+use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{JobTracker, SchedulerChoice};
 use howdah_planning::prediction::{Changes, Forecast, Hypothetical, JobForecast};
 use howdah_proto::v1;
@@ -16,7 +16,7 @@ use crate::services::status;
 /// # Errors
 /// INVALID_ARGUMENT names what does not read.
 pub fn changes(cluster: ClusterId, message: Option<v1::PredictChanges>) -> Result<(Changes, Vec<String>), Status> {
-    let Some(v1::PredictChanges { scheduler, workers, submit, kill, enter: _ }) = message else {
+    let Some(v1::PredictChanges { scheduler, workers, submit, kill, enter: _, deadlines }) = message else {
         return Ok((Changes::default(), Vec::new()));
     };
     let mut applications = Vec::new();
@@ -33,19 +33,23 @@ pub fn changes(cluster: ClusterId, message: Option<v1::PredictChanges>) -> Resul
             n_maps: job.n_maps,
             n_reduces: job.n_reduces,
             bytes_per_map: job.bytes_per_map,
+            deadline: (job.deadline_ms > 0).then(|| Span::from_ms(job.deadline_ms)),
         });
         applications.push(job.application);
     }
-    let kill: Result<Vec<JobId>, Status> =
-        kill.iter().map(|job| cluster.parse_job(job).map_err(|e| status::id(&e))).collect();
+    let id = |job: &str| cluster.parse_job(job).map_err(|e| status::id(&e));
+    let kill = kill.iter().map(|job| id(job)).collect::<Result<Vec<JobId>, Status>>()?;
+    let within = |one: &v1::JobDeadline| Ok((id(&one.job)?, Span::from_ms(one.deadline_ms)));
+    let deadlines = deadlines.iter().map(within).collect::<Result<Vec<_>, Status>>()?;
     let scheduler = scheduler.as_ref().map(SchedulerChoice::from);
-    Ok((Changes { scheduler, workers, submit: jobs, enter: Vec::new(), kill: kill? }, applications))
+    Ok((Changes { scheduler, workers, submit: jobs, enter: Vec::new(), kill, deadlines }, applications))
 }
 
 /// A forecast as it is sent. `tracker` is the state that it was made from.
 pub fn forecast_message(forecast: Forecast, cluster: ClusterId, tracker: &JobTracker) -> v1::Forecast {
     let state = tracker.state();
     let job = |job: JobForecast| v1::JobForecast {
+        deadline_ms_epoch: ms(job.due()),
         job: if job.hypothetical { String::new() } else { cluster.job(job.job) },
         state: state.job(job.job).map_or_else(String::new, |live| live.state().name().to_owned()),
         name: job.name,

@@ -261,6 +261,7 @@ mod tests {
             low: None,
             high: None,
             drawn: None,
+            ends: Vec::new(),
             in_time: None,
             seen: true,
             sized: true,

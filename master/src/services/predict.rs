@@ -20,8 +20,6 @@ const MOST_STARTS: usize = 100_000;
 
 /// Whole jobs that may be thought of at a time: the input of each is listed.
 const MOST_ENTERING: usize = 8;
-/// Simulations with drawn times that tell how likely a deadline is met.
-const ADMISSION_DRAWS: u32 = 19;
 
 /// Answers a request.
 pub(super) async fn predict(
@@ -42,7 +40,6 @@ pub(super) async fn predict(
         changes.enter.push(spec);
         hypothetical.push(application_name(&app));
     }
-    let admits = !changes.enter.is_empty();
     let forked = shared.questions.ask(Forked::of).await.map_err(status::core)?;
     let defaults = forked.options();
     let Forked { tracker: fork, applications, took: fork_took, .. } = forked;
@@ -50,13 +47,13 @@ pub(super) async fn predict(
         0 => defaults.horizon,
         ms => Span::from_ms(ms.min(MOST_HORIZON_MS)),
     };
-    // How likely a deadline is met is given in steps of a simulation.
-    let draws = if admits { defaults.draws.max(ADMISSION_DRAWS) } else { defaults.draws };
-    let options = ForecastOptions { horizon, draws, starts: (starts as usize).min(MOST_STARTS), ..defaults };
+    let options = ForecastOptions { horizon, starts: (starts as usize).min(MOST_STARTS), ..defaults };
+    let (options, deadlines) = (options.enough_for(&changes), changes.deadlines.clone());
     let names = fork.fork();
     let others = if changes.is_empty() { Vec::new() } else { vec![(changes, options)] };
     let ask = Ask { fork: Box::new(fork), applications, options, model, others, hypothetical };
-    let forecast_answer = shared.prediction.ask(ask).await.map_err(refused)?;
+    let mut forecast_answer = shared.prediction.ask(ask).await.map_err(refused)?;
+    forecast_answer.present.hold_to(&deadlines);
     Ok(answer(shared, &names, forecast_answer, fork_took))
 }
 

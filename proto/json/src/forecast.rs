@@ -1,10 +1,12 @@
 //! When jobs will end, and what the forecast cost and rests on.
 
+use std::collections::BTreeMap;
+
 use howdah_proto::v1::{Forecast, JobForecast, PredictResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::listing::{Shape, given, reached};
+use crate::listing::{Shape, given, reached, span_s};
 
 /// What is notified of one job; null beyond the horizon.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -21,6 +23,16 @@ pub struct JobView {
     pub left_s: Option<f64>,
     /// Of all simulations, the share in which it meets its deadline; null without one.
     pub in_time: Option<f64>,
+    /// The deadline that it is held to: its own, or the one that was asked about; null without one.
+    pub deadline_ms_epoch: Option<u64>,
+    /// From its predicted end to its deadline, negative where it is late; null without one, and beyond the horizon.
+    pub spare_s: Option<f64>,
+    /// When it then ended, from the forecast's instant; null except of a recorded run that has its end.
+    pub ended_in_s: Option<f64>,
+    /// How it then ended: `SUCCEEDED`, `FAILED` or `KILLED`; null likewise.
+    pub ended_as: Option<String>,
+    /// Its predicted end less the one that came, in seconds; null where it did not succeed, too, and beyond the horizon.
+    pub error_s: Option<f64>,
     /// Whether tasks like its own were seen before.
     pub seen: bool,
     /// Whether it was only thought of.
@@ -76,6 +88,11 @@ impl From<&Forecast> for ForecastView {
             high_ms_epoch: reached(job.high_ms_epoch),
             left_s: reached(job.finish_ms_epoch).map(since),
             in_time: job.in_time,
+            deadline_ms_epoch: reached(job.deadline_ms_epoch),
+            spare_s: span_s(job.finish_ms_epoch, job.deadline_ms_epoch),
+            ended_in_s: None,
+            ended_as: None,
+            error_s: None,
             seen: job.seen,
             hypothetical: job.hypothetical,
         };
@@ -94,6 +111,28 @@ impl From<&Forecast> for ForecastView {
             makespan_s: ends.map(|ends| ends.into_iter().fold(0.0, f64::max)),
             starts: starts.collect(),
             jobs,
+        }
+    }
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub at_ms_epoch: u64,
+    /// `SUCCEEDED`, `FAILED` or `KILLED`.
+    pub state: String,
+}
+
+impl ForecastView {
+    /// Sets what then happened beside what was predicted, by printed ids.
+    pub fn note_ends(&mut self, ends: &BTreeMap<String, Ended>) {
+        for job in &mut self.jobs {
+            let Some(end) = job.job.as_ref().and_then(|id| ends.get(id)) else { continue };
+            job.ended_in_s = Some((end.at_ms_epoch as f64 - self.at_ms_epoch as f64) / 1e3);
+            job.ended_as = Some(end.state.clone());
+            // Nobody predicts a kill or a failure.
+            let succeeded = end.state == "SUCCEEDED";
+            job.error_s = job.finish_ms_epoch.and_then(|told| span_s(end.at_ms_epoch, told)).filter(|_| succeeded);
         }
     }
 }

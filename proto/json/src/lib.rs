@@ -19,7 +19,7 @@ mod worker;
 pub use attempt::{Attempt, Attempts};
 pub use cluster::{Cluster, Note, SpeculationPolicy};
 pub use filter::{JobFilter, STATES, page_from_the_end};
-pub use forecast::{ForecastView, JobView, Made, Prediction, StartView};
+pub use forecast::{Ended, ForecastView, JobView, Made, Prediction, StartView};
 pub use job::{Job, Jobs, Listed, OneJob, Predicted, Speculation};
 pub use listing::{CounterMap, Listing, Shape, counter_map, given, reached, span_s};
 pub use scheduler::{Scheduler, Switch};

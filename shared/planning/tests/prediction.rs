@@ -156,11 +156,16 @@ fn batch() -> Trace {
     Trace { jobs: vec![job(12), job(4), job(8)], ..Trace::default() }
 }
 
-fn at_20_s(trace: &Trace) -> Simulation<'_> {
-    let options = ReplayOptions { view: view(&[(2, 2); 3], SimHeartbeat::default()), ..ReplayOptions::default() };
+fn at<'t>(trace: &'t Trace, scheduler: &str, s: u64) -> Simulation<'t> {
+    let (scheduler, view) = (scheduler.to_owned(), view(&[(2, 2); 3], SimHeartbeat::default()));
+    let options = ReplayOptions { scheduler, view, ..ReplayOptions::default() };
     let mut run = Simulation::new(trace, &options).expect("slots of both kinds");
-    run.run_until(Time::from_ms(20_000));
+    run.run_until(Time::from_ms(s * 1_000));
     run
+}
+
+fn at_20_s(trace: &Trace) -> Simulation<'_> {
+    at(trace, "fifo", 20)
 }
 
 fn predicted(run: &Simulation<'_>, history: &TaskHistory, changes: &Changes) -> howdah_planning::prediction::Forecast {
@@ -177,7 +182,8 @@ fn a_forecast_leaves_the_live_state_bit_for_bit_as_it_was() {
     let mut run = at_20_s(&trace);
     let digest = |run: &Simulation<'_>| format!("{:?}", run.tracker().state());
     let before = (digest(&run), run.report());
-    let changes = Changes { workers: 2, kill: vec![JobId(2)], ..Changes::default() };
+    let deadlines = vec![(JobId(3), Span::from_secs(9))];
+    let changes = Changes { workers: 2, kill: vec![JobId(2)], deadlines, ..Changes::default() };
     let history = TaskHistory::default();
     predicted(&run, &history, &Changes::default());
     predicted(&run, &history, &changes);
@@ -277,6 +283,46 @@ fn a_job_whose_input_is_of_unknown_size_takes_the_mean_of_its_like_with_a_wide_i
     assert!(unsized_job.seen && !unsized_job.sized && unsized_job.drawn.is_none(), "no scale says anything of it");
 }
 
+// At 5 s, 6 of the first job's maps run, and 6 more, 4 and 8 wait.
+#[test]
+fn a_deadline_brings_its_job_forward_where_the_policy_looks_at_deadlines_and_is_judged_in_any_case() {
+    let trace = batch();
+    let history = TaskHistory::default();
+    let deadlines = vec![(JobId(3), Span::from_secs(40))];
+    for (policy, looks) in [("fifo", false), ("maxedf", true)] {
+        let run = at(&trace, policy, 5);
+        let mut present = predicted(&run, &history, &Changes::default());
+        assert!(present.jobs.iter().all(|job| job.in_time.is_none()), "nobody has a deadline");
+        present.hold_to(&deadlines);
+        let changed = predicted(&run, &history, &Changes { deadlines: deadlines.clone(), ..Changes::default() });
+        let [before, after] = [&present, &changed].map(|forecast| &forecast.jobs[2]);
+        let due = present.at + Span::from_secs(40);
+        assert_eq!([before.due(), after.due()], [Some(due); 2], "{policy}");
+        let [end_before, end_after] = [before, after].map(|job| job.finish.expect("within the hour"));
+        assert!(end_before > due, "{policy}: {end_before:?} and {due:?}");
+        assert_eq!((end_after < end_before, end_after <= due), (looks, looks), "{policy}: {end_after:?}");
+        assert!(!looks || after.in_time > before.in_time, "{:?} then {:?}", before.in_time, after.in_time);
+        assert!(present.jobs[0].in_time.is_none() && changed.jobs[0].in_time.is_none(), "it has no deadline");
+    }
+}
+
+#[test]
+fn a_job_that_is_only_thought_of_may_have_a_deadline() {
+    let trace = batch();
+    let within = |deadline| {
+        let job = Hypothetical { name: "report".to_owned(), n_maps: 6, deadline, ..Hypothetical::default() };
+        let changes = Changes { submit: vec![job], ..Changes::default() };
+        let asked = ForecastOptions::default().enough_for(&changes).draws;
+        (
+            asked,
+            predicted(&at(&trace, "maxedf", 5), &TaskHistory::default(), &changes).jobs.pop().expect("it is listed"),
+        )
+    };
+    let ((draws, last), (more, first)) = (within(None), within(Some(Span::from_secs(60))));
+    assert!(first.finish < last.finish && last.in_time.is_none() && first.in_time.is_some(), "{first:?} {last:?}");
+    assert!(more > draws, "{more} simulations with a deadline, {draws} without");
+}
+
 #[test]
 fn changes_that_cannot_be_are_refused_with_what_was_expected() {
     let trace = batch();
@@ -296,6 +342,15 @@ fn changes_that_cannot_be_are_refused_with_what_was_expected() {
     assert_eq!(
         refused(Changes { kill: vec![JobId(9)], ..Changes::default() }),
         "job 9: it is over or was never submitted"
+    );
+    let within = |job| (JobId(job), Span::from_secs(9));
+    assert_eq!(
+        refused(Changes { deadlines: vec![within(9)], ..Changes::default() }),
+        "job 9: it is over or was never submitted"
+    );
+    assert_eq!(
+        refused(Changes { deadlines: vec![within(2), within(2)], ..Changes::default() }),
+        "job 2: two deadlines, expected one"
     );
     let choice = howdah_core::tracker::SchedulerChoice { name: "lottery".to_owned(), ..Default::default() };
     assert!(refused(Changes { scheduler: Some(choice), ..Changes::default() }).contains("no such scheduler"));

@@ -76,7 +76,8 @@ fn see_jobs(reader: &mut Reader) {
     reader.see("job why", &["2"]);
     reader.see("job explain", &[&running]);
     reader.see("predict", &[]);
-    reader.see("what-if", &["--submit", "wordcount", "--maps", "2", "--reduces", "1"]);
+    let words = ["--submit", "wordcount", "--maps", "2", "--reduces", "1", "--deadline", "10m"];
+    reader.see("what-if", &[&words[..], &["--deadline", &format!("{running}=1h")]].concat());
     reader.see("job set-priority", &[&running, "HIGH"]);
     reader.see("job move", &[&running, "default"]);
     for (command, n) in [("job kill-attempt", 0), ("job fail-attempt", 1)] {
@@ -140,6 +141,7 @@ fn see_recordings(reader: &mut Reader) {
     reader.see("trace list", &["--db", &db]);
     reader.see("trace query", &["SELECT name, n_jobs FROM traces", "--db", &db]);
     reader.see("predict", &["--dir", &master, "--at", "100ms"]);
+    reader.see("what-if", &["--dir", &master, "--at", "100ms", "--workers", "1"]);
     reader.see("predict score", &["--dir", &master, "--every", "1s"]);
 }
 

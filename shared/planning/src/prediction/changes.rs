@@ -1,10 +1,14 @@
-//! What if: another scheduler, more or fewer workers, a job more, a job less. Applied to a fork before it is simulated.
+//! What if: another scheduler, more or fewer workers, a job more, a job less, other deadlines. Applied to a fork before it is
+//! simulated.
+
+use std::collections::BTreeSet;
 
 use howdah_core::cluster::{Worker, WorkerState};
 use howdah_core::job::profile::JobTemplate;
 use howdah_core::job::{JobId, JobSpec, Priority, TaskKind, WorkerId};
 use howdah_core::replay::job_spec;
 use howdah_core::schedulers::SchedulerError;
+use howdah_core::time::Span;
 use howdah_core::tracker::{Input, JobTracker, MAX_TASKS, Registration, SchedulerChoice};
 
 /// Workers that may be added.
@@ -28,6 +32,8 @@ pub struct Hypothetical {
     pub n_reduces: u32,
     /// Input bytes of each map; 0 where unknown.
     pub bytes_per_map: u64,
+    /// From its submission.
+    pub deadline: Option<Span>,
 }
 
 /// All that is to be different.
@@ -43,6 +49,8 @@ pub struct Changes {
     pub enter: Vec<JobSpec>,
     /// Jobs that are killed now.
     pub kill: Vec<JobId>,
+    /// Jobs that are to be over within so long from now.
+    pub deadlines: Vec<(JobId, Span)>,
 }
 
 /// A change that cannot be.
@@ -70,9 +78,12 @@ pub enum ChangesError {
     /// Nobody whose like could be added.
     #[error("workers to add: none is live whose slots they could have")]
     NoModel,
-    /// The job to kill.
+    /// The job to kill, or with another deadline.
     #[error("job {0}: it is over or was never submitted")]
     NoJob(u32),
+    /// A job's deadlines.
+    #[error("job {0}: two deadlines, expected one")]
+    TwoDeadlines(u32),
     /// A job to submit.
     #[error("job `{name}`: {n} tasks, expected 1 to {most} maps and at most {most} reduces")]
     Tasks {
@@ -101,7 +112,7 @@ impl Hypothetical {
 
     /// What the core would get.
     pub(super) fn spec(&self) -> JobSpec {
-        job_spec(&self.template(), None, None, false)
+        job_spec(&self.template(), None, self.deadline, false)
     }
 
     /// Without durations.
@@ -126,6 +137,13 @@ impl Changes {
         *self == Changes::default()
     }
 
+    /// Whether a job of the course has a deadline that is asked about.
+    pub fn tells_deadlines(&self) -> bool {
+        !self.deadlines.is_empty()
+            || self.submit.iter().any(|job| job.deadline.is_some())
+            || self.enter.iter().any(|spec| spec.conf.deadline.is_some())
+    }
+
     /// Makes the changes to the present state in a fork; jobs to submit are left to its course.
     pub(super) fn apply(&self, tracker: &mut JobTracker) -> Result<(), ChangesError> {
         let n_jobs = self.submit.len() + self.enter.len();
@@ -134,15 +152,25 @@ impl Changes {
         }
         self.submit.iter().try_for_each(Hypothetical::check)?;
         let mut inputs = self.worker_inputs(tracker)?;
+        let is_there = |job: JobId| tracker.state().job(job).map(drop).ok_or(ChangesError::NoJob(job.0));
         for &job in &self.kill {
-            tracker.state().job(job).ok_or(ChangesError::NoJob(job.0))?;
+            is_there(job)?;
             inputs.push(Input::KillJob { job });
+        }
+        let mut asked = BTreeSet::new();
+        for &(job, _) in &self.deadlines {
+            is_there(job)?;
+            if !asked.insert(job) {
+                return Err(ChangesError::TwoDeadlines(job.0));
+            }
         }
         if let Some(choice) = &self.scheduler {
             tracker.check_scheduler(choice)?;
             inputs.push(Input::SetScheduler(Box::new(choice.clone())));
         }
         let now = tracker.state().now();
+        // A policy that takes over sees them.
+        self.deadlines.iter().for_each(|&(job, within)| tracker.set_deadline(job, now + within));
         tracker.advance(now, &[], &inputs, &[], &mut Vec::new());
         Ok(())
     }

@@ -49,6 +49,18 @@ pub struct ForecastOptions {
     pub alone: bool,
 }
 
+/// Simulations with drawn times that tell how likely a deadline is met, in steps of a simulation.
+const DEADLINE_DRAWS: u32 = 19;
+
+impl ForecastOptions {
+    /// With as many simulations at least as these changes call for.
+    #[must_use]
+    pub fn enough_for(self, changes: &Changes) -> ForecastOptions {
+        let least = if changes.tells_deadlines() { DEADLINE_DRAWS } else { 0 };
+        ForecastOptions { draws: self.draws.max(least), ..self }
+    }
+}
+
 impl Default for ForecastOptions {
     fn default() -> ForecastOptions {
         ForecastOptions {
@@ -87,6 +99,8 @@ pub struct JobForecast {
     /// How far the drawn interval goes before and after `finish`, not scaled and not cut off at the present; `None` where
     /// nothing is drawn, the job's like was not seen or its input is of unknown size, or some ends lie beyond the horizon.
     pub drawn: Option<[Span; 2]>,
+    /// Its ends in all simulations, of which the first had the expected times; empty where there was one without draws.
+    pub ends: Vec<Option<Time>>,
     /// Of all simulations, the share in which it meets its deadline; `None` without one.
     pub in_time: Option<f64>,
     /// Whether tasks of all its classes were seen before.
@@ -131,6 +145,16 @@ impl Forecast {
     pub fn makespan(&self) -> Option<Span> {
         let ends: Option<Vec<Time>> = self.jobs.iter().map(|job| job.finish).collect();
         ends.map(|ends| ends.into_iter().max().map_or(Span::ZERO, |last| last.since(self.at)))
+    }
+
+    /// Judges jobs by other deadlines, from the forecast's instant on, than those that they ran under.
+    pub fn hold_to(&mut self, deadlines: &[(JobId, Span)]) {
+        for &(id, within) in deadlines {
+            for job in self.jobs.iter_mut().filter(|job| job.job == id) {
+                job.deadline = Some((self.at + within).since(job.submitted));
+                job.judge_deadline();
+            }
+        }
     }
 }
 
@@ -203,10 +227,41 @@ impl JobForecast {
                 self.high = Some(at(finish + scale * halves[1]));
             }
         }
-        self.in_time = self.deadline.map(|deadline| {
-            let due = self.submitted + deadline;
-            let met = ends.iter().flatten().filter(|&&end| end <= due).count();
-            met as f64 / ends.len().max(1) as f64
+        self.ends = ends.to_vec();
+        self.judge_deadline();
+    }
+
+    /// One of a job that came at the origin, with its end.
+    #[cfg(test)]
+    pub(super) fn told(finish: Option<Time>) -> JobForecast {
+        JobForecast {
+            job: JobId(1),
+            name: String::new(),
+            submitted: Time::ZERO,
+            deadline: None,
+            alone: None,
+            start: None,
+            finish,
+            low: None,
+            high: None,
+            drawn: None,
+            ends: Vec::new(),
+            in_time: None,
+            seen: true,
+            sized: true,
+            hypothetical: false,
+        }
+    }
+
+    /// When it is to be over.
+    pub fn due(&self) -> Option<Time> {
+        self.deadline.map(|deadline| self.submitted + deadline)
+    }
+
+    fn judge_deadline(&mut self) {
+        self.in_time = self.due().map(|due| {
+            let met = self.ends.iter().flatten().filter(|&&end| end <= due).count();
+            met as f64 / self.ends.len().max(1) as f64
         });
     }
 
@@ -401,6 +456,7 @@ impl World {
                 low: finish,
                 high: finish,
                 drawn: None,
+                ends: Vec::new(),
                 in_time: None,
                 seen,
                 sized,
@@ -515,21 +571,6 @@ mod tests {
     }
 
     fn job(finish_s: f64) -> JobForecast {
-        JobForecast {
-            job: JobId(1),
-            name: String::new(),
-            submitted: Time::ZERO,
-            deadline: None,
-            alone: None,
-            start: None,
-            finish: Some(at(finish_s)),
-            low: None,
-            high: None,
-            drawn: None,
-            in_time: None,
-            seen: true,
-            sized: true,
-            hypothetical: false,
-        }
+        JobForecast::told(Some(at(finish_s)))
     }
 }

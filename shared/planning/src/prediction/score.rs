@@ -321,6 +321,19 @@ mod tests {
     }
 
     #[test]
+    fn the_error_of_a_jobs_end_is_in_percent_of_its_own_run() {
+        let seconds = |s: u64| Time::from_ms(s * 1_000);
+        let error = |predicted_s: Option<u64>, length_s| {
+            let told = super::super::JobForecast::told(predicted_s.map(seconds));
+            job_error(seconds(10), seconds(12), &told, seconds(60), Span::from_secs(length_s))
+        };
+        let errors = [error(Some(70), 100), error(Some(50), 50), error(None, 50)];
+        assert_eq!(errors.clone().map(|error| error.error_percent), [Some(10.0), Some(-20.0), None]);
+        let score = RunScore::new(3, &[], Vec::new(), &errors, Span::from_secs(150));
+        assert_eq!((score.job_error_percent, score.job_error_max_percent, score.length_s), (15.0, 20.0, 150.0));
+    }
+
+    #[test]
     fn ninety_five_percent_of_errors_stay_within_the_stated_bound() {
         let score = Score::of((1..=100).map(f64::from).map(|error| if error < 50.0 { -error } else { error }));
         assert_eq!((score.p95_percent, score.within_10_percent, score.n), (95.0, 0.1, 100));

@@ -178,27 +178,13 @@ impl Switcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use howdah_core::job::JobId;
 
     /// A forecast at a second whose only job ends after so many.
     fn forecast(at_s: u64, ends_s: u64) -> Forecast {
         let at = Time::from_ms(at_s * 1_000);
-        let job = JobForecast {
-            job: JobId(1),
-            name: String::new(),
-            submitted: Time::ZERO,
-            deadline: Some(Span::from_secs(50)),
-            alone: Some(Span::from_secs(20)),
-            start: None,
-            finish: Some(Time::from_ms(ends_s * 1_000)),
-            low: None,
-            high: None,
-            drawn: None,
-            in_time: None,
-            seen: true,
-            sized: true,
-            hypothetical: false,
-        };
+        let told = JobForecast::told(Some(Time::from_ms(ends_s * 1_000)));
+        let [deadline, alone] = [50, 20].map(|s| Some(Span::from_secs(s)));
+        let job = JobForecast { deadline, alone, ..told };
         let until = at + Span::from_secs(3_600);
         Forecast {
             at,

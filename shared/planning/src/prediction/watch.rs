@@ -129,22 +129,9 @@ mod tests {
     use super::*;
 
     fn forecast(job: u32, finish_s: u64, halves_s: [u64; 2]) -> Forecast {
-        let job = JobForecast {
-            job: JobId(job),
-            name: String::new(),
-            submitted: Time::ZERO,
-            deadline: None,
-            alone: None,
-            start: None,
-            finish: Some(Time::from_ms(finish_s * 1_000)),
-            low: None,
-            high: None,
-            drawn: Some(halves_s.map(Span::from_secs)),
-            in_time: None,
-            seen: true,
-            sized: true,
-            hypothetical: false,
-        };
+        let finish = Some(Time::from_ms(finish_s * 1_000));
+        let drawn = Some(halves_s.map(Span::from_secs));
+        let job = JobForecast { job: JobId(job), drawn, ..JobForecast::told(finish) };
         Forecast {
             at: Time::ZERO,
             until: Time::from_ms(3_600_000),
