@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use howdah_core::job::CLUSTER_MEMORY_KEYS;
 use howdah_core::time::Span;
-use howdah_core::tracker::ClusterConfig;
+use howdah_core::tracker::{Blacklist, ClusterConfig};
 use howdah_guards::Guard;
 use howdah_planning::prediction::{Measure, ModelName, SwitchRule};
 use howdah_proto::names::HostPort;
@@ -21,6 +21,11 @@ const EXPIRY_MS: u64 = 30_000;
 /// In large clusters, where workers report seldom.
 const EXPIRY_BEATS: u32 = 5;
 
+/// Attempts in a row that a worker fails at once before it is set aside; Hadoop lets it go on.
+const SHORT_FAILURES: u32 = 4;
+/// Workers that a task may take down before it fails, as many as the attempts that may fail; Hadoop counts none.
+const MAX_WORKER_LOSSES: u16 = 4;
+
 /// Whose defaults hold for what is not set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Profile {
@@ -28,7 +33,7 @@ pub enum Profile {
     #[default]
     #[serde(rename = "howdah")]
     Howdah,
-    /// Hadoop 1.2.1's: a silent worker is lost after ten minutes.
+    /// Hadoop 1.2.1's: a silent worker is lost after ten minutes, and may fail every task or be taken down by one.
     #[serde(rename = "hadoop-1.2.1")]
     Hadoop121,
 }
@@ -40,7 +45,12 @@ impl Profile {
             Profile::Howdah => Vec::new(),
             Profile::Hadoop121 => {
                 let hadoop = ClusterConfig::default();
-                vec![("cluster.expiry_ms", hadoop.expiry_ms), ("cluster.expiry_beats", hadoop.expiry_beats.into())]
+                vec![
+                    ("cluster.expiry_ms", hadoop.expiry_ms),
+                    ("cluster.expiry_beats", hadoop.expiry_beats.into()),
+                    ("cluster.blacklist.short_failures", hadoop.blacklist.short_failures.into()),
+                    ("cluster.max_worker_losses", hadoop.max_worker_losses.into()),
+                ]
             }
         }
     }
@@ -327,6 +337,8 @@ impl Default for MasterConfig {
                 expiry_ms: EXPIRY_MS,
                 expiry_beats: EXPIRY_BEATS,
                 free_lost_names: Guard::LostNames.stands(),
+                blacklist: Blacklist { short_failures: SHORT_FAILURES, ..Blacklist::default() },
+                max_worker_losses: MAX_WORKER_LOSSES,
                 ..ClusterConfig::default()
             },
             limits: Limits::default(),

@@ -161,6 +161,7 @@ fn inputs() -> Vec<Input> {
         Input::Tick,
         Input::Enable { worker },
         Input::Goodbye { worker, incarnation: 7 },
+        Input::Gone { worker, incarnation: 7 },
         Input::Snapshot(fair),
         Input::Recovered,
     ]

@@ -154,6 +154,7 @@ fn input_text(input: &JournalInput, cluster: ClusterId) -> String {
         Some(Kind::Reach(reach)) if reach.reachable => format!("worker {} can be fetched from", reach.worker),
         Some(Kind::Reach(reach)) => format!("worker {} cannot be fetched from", reach.worker),
         Some(Kind::Goodbye(goodbye)) => format!("goodbye of worker {}", goodbye.worker),
+        Some(Kind::Gone(gone)) => format!("worker {} is gone", gone.worker),
         Some(Kind::Committed(committed)) if committed.ok => format!("output of {} promoted", job(committed.job)),
         Some(Kind::Committed(committed)) => format!("output of {} not promoted", job(committed.job)),
         Some(Kind::OutputGone(gone)) => {

@@ -35,6 +35,29 @@ fn a_killed_worker_is_lost_within_seconds_and_its_attempts_run_elsewhere() {
 }
 
 #[test]
+fn a_task_that_kills_its_workers_fails_its_job_before_it_has_killed_all() {
+    let cluster = Cluster::start(Setup { workers: 3, ..Setup::default() });
+    let input = cluster.text("input.txt", "poison\n");
+    let out = cluster.output("out");
+    // Its parent is the attempt's process, whose parent is the worker.
+    let kill = r#"worker=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$PPID/status); kill -KILL "$worker"; sleep 60"#;
+    let mapper = cluster.script("mapper.sh", kill);
+    let losses = ["-D", "howdah.task.max.worker.losses=2"];
+    let args = [&["streaming", "--mapper", &mapper, "--input", &input, "--output", &out][..], &losses].concat();
+    let job = cluster.submit(&args);
+    cluster.wait_job(&job, 1);
+    let status = cluster.status(&job);
+    assert_eq!((&status["killed_attempts"], &status["failed_attempts"]), (&1.into(), &1.into()), "{status}");
+    let why = cluster.run(&["job", "why", &job]).expect_code(0).stdout;
+    assert!(why.contains("its worker was lost, and so were the workers of earlier attempts of its task"), "{why}");
+    let states = [0, 1, 2].map(|index| cluster.worker_state(index).unwrap_or_default());
+    assert_eq!(states.iter().filter(|state| *state == "LIVE").count(), 1, "{states:?}");
+    let next = cluster.sleep(2, 10, 0);
+    cluster.wait_job(&next, 0);
+    cluster.stop_and_replay();
+}
+
+#[test]
 fn a_frozen_worker_is_silent_in_lists_explanations_and_the_log_and_comes_back() {
     // It must not be lost while this machine is busy.
     let master_config = "[master.cluster]\nexpiry_ms = 300000\n".to_owned();

@@ -4,6 +4,7 @@
 //! 1 GiB in release builds, and a quarter of it where one job runs in many variants; `HOWDAH_TEST_MIB=64` makes a quick run.
 
 mod apps;
+mod black_holes;
 mod calibration;
 mod clocks;
 mod control;

@@ -1,7 +1,7 @@
 //! Who is there: silent workers, closed connections, names that are taken, and what the log says of all that.
 //!
-//! Nothing here changes a decision but by an input: a worker whose connection closed, and that did not come back within
-//! seconds, is said goodbye for, as if it had done so itself.
+//! Nothing here changes a decision but by an input: of a worker whose connection closed, and that did not come back within
+//! seconds, the core is told that it is gone.
 
 use howdah_core::job::{JobState, WorkerId};
 use howdah_core::time::{Span, Time};
@@ -10,7 +10,7 @@ use howdah_guards::Guard;
 use howdah_proto::v1;
 
 use super::{Caller, CoreError, Engine};
-use crate::tables::Going;
+use crate::tables::{Going, why_listed};
 
 /// How long a worker whose connection closed may take to come back through another.
 const COMES_BACK: Span = Span::from_secs(3);
@@ -25,7 +25,7 @@ impl Engine {
         }
     }
 
-    /// Finds the workers that are silent by now, and says goodbye for those that are gone.
+    /// Finds the workers that are silent by now, and those that are gone.
     pub(super) fn look(&mut self) {
         let now = self.clock.read();
         if now < self.trust_from {
@@ -52,7 +52,7 @@ impl Engine {
             if due.is_some_and(|due| due <= now) {
                 row.presence.going.get_or_insert(Going::Closed);
                 row.presence.closed = None;
-                gone.push(Input::Goodbye { worker: WorkerId(number as u32), incarnation: row.incarnation });
+                gone.push(Input::Gone { worker: WorkerId(number as u32), incarnation: row.incarnation });
             }
         }
         gone.into_iter().for_each(|input| self.record(input));
@@ -124,7 +124,10 @@ impl Engine {
                     tracing::warn!(worker = name, attempts, "a worker is lost: no heartbeat for {seconds:.1} s");
                 }
             },
-            WorkerState::Blacklisted => tracing::warn!(worker = name, "a worker is blacklisted"),
+            WorkerState::Blacklisted => {
+                let why = why_listed(self.recorder.tracker().state().worker(worker));
+                tracing::warn!(worker = name, "a worker is blacklisted: {why}");
+            }
             WorkerState::Draining => tracing::info!(worker = name, "a worker gets no more tasks"),
             WorkerState::Live => {}
         }

@@ -91,6 +91,7 @@ impl Books<'_> {
                     }
                 }
                 (Input::Goodbye { worker, incarnation }, _) => self.tables.goodbye(*worker, *incarnation),
+                (Input::Gone { worker, incarnation }, _) => self.tables.connection_gone(*worker, *incarnation),
                 (Input::Drain { worker, drain }, _) => {
                     if let Some(row) = self.tables.workers.get_mut(worker.0 as usize) {
                         row.presence.drained = *drain;

@@ -1,5 +1,6 @@
 //! What people do to workers: list, drain, enable, remove; and what a job's explanation says of those that take nothing.
 
+use howdah_core::cluster::Worker;
 use howdah_core::job::{JobId, JobState, OutputFormat, TaskKind, WorkerId};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Input, WorkerState};
@@ -8,7 +9,7 @@ use tonic::Status;
 
 use super::{SharedRef, status};
 use crate::engine::View;
-use crate::tables::{Going, WorkerRow};
+use crate::tables::{Going, WorkerRow, why_listed};
 
 /// Workers that an explanation names at most.
 const NAMED: usize = 5;
@@ -28,8 +29,12 @@ pub(super) fn list(view: &View<'_>, all: bool) -> Vec<v1::WorkerInfo> {
 }
 
 pub(super) fn info(view: &View<'_>, worker: WorkerId, row: &WorkerRow) -> v1::WorkerInfo {
-    let attributes = view.tracker.state().worker(worker).map_or(&[][..], |worker| worker.attributes());
-    row.info(worker.0, attributes)
+    let known = view.tracker.state().worker(worker);
+    let mut info = row.info(worker.0, known.map_or(&[][..], |worker| worker.attributes()));
+    if row.state == WorkerState::Blacklisted {
+        info.problems.insert(0, why_listed(known).to_owned());
+    }
+    info
 }
 
 /// What a request needs to know of the worker that it names.
@@ -111,7 +116,9 @@ pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
         });
         text.extend(taken.take(NAMED));
     }
-    let refusing: Vec<String> = listed().filter_map(|row| refuses(row, now)).collect();
+    let rows = view.tables.workers.iter().zip(view.tracker.state().workers());
+    let rows = rows.filter(|(row, _)| row.presence.is_listed(now));
+    let refusing: Vec<String> = rows.filter_map(|(row, worker)| refuses(row, worker, now)).collect();
     if !waits || refusing.is_empty() {
         return text;
     }
@@ -152,11 +159,12 @@ fn useless(view: &View<'_>, id: JobId) -> String {
 }
 
 /// The worker's name and why it takes no tasks, if it takes none.
-fn refuses(row: &WorkerRow, now: Time) -> Option<String> {
+fn refuses(row: &WorkerRow, worker: &Worker, now: Time) -> Option<String> {
     let state = row.state_name();
     let why = match state {
         "LIVE" | "UNREACHABLE" => return None,
         "SILENT" | "LOST" => format!(", no heartbeat for {:.0} s", now.since(row.last_contact).as_secs_f64()),
+        "BLACKLISTED" => format!(", {}", why_listed(Some(worker))),
         "LOW_DISK" => format!(", {} MiB free", row.vitals.disk_free_kib >> 10),
         _ => String::new(),
     };

@@ -40,7 +40,7 @@ pub(crate) use job::{JobMeta, JobRow, JobSnapshot};
 pub(crate) use packed::PackedCounters;
 pub(crate) use presence::Going;
 pub(crate) use vitals::PageVitals;
-pub(crate) use worker::WorkerRow;
+pub(crate) use worker::{WorkerRow, why_listed};
 
 /// Workers, jobs and attempts as people see them.
 #[derive(Debug)]
@@ -150,6 +150,13 @@ impl Tables {
     pub(crate) fn goodbye(&mut self, worker: WorkerId, incarnation: u64) {
         if let Some(row) = self.worker_mut(worker).filter(|row| row.incarnation == incarnation) {
             row.presence.going.get_or_insert(Going::Stopped);
+        }
+    }
+
+    /// The core was told that a run of a worker is gone without a goodbye.
+    pub(crate) fn connection_gone(&mut self, worker: WorkerId, incarnation: u64) {
+        if let Some(row) = self.worker_mut(worker).filter(|row| row.incarnation == incarnation) {
+            row.presence.going.get_or_insert(Going::Closed);
         }
     }
 

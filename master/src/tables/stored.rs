@@ -29,7 +29,7 @@ const STATES: [AttemptState; 6] = [
 const PHASES: [Phase; 5] = [Phase::Starting, Phase::Map, Phase::Shuffle, Phase::Sort, Phase::Reduce];
 const LOCALITIES: [Locality; 4] = [Locality::Node, Locality::Rack, Locality::OffRack, Locality::Unknown];
 const ENDS: [JobState; 3] = [JobState::Succeeded, JobState::Failed, JobState::Killed];
-const CAUSES: [EndCause; 12] = [
+const CAUSES: [EndCause; 13] = [
     EndCause::Reported,
     EndCause::LostRace,
     EndCause::JobEnded,
@@ -42,6 +42,7 @@ const CAUSES: [EndCause; 12] = [
     EndCause::Unserved,
     EndCause::Unreachable,
     EndCause::OutputGone,
+    EndCause::TooManyWorkerLosses,
 ];
 
 /// The value of this number.

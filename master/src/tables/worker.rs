@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use howdah_core::cluster::Worker;
 use howdah_core::job::TaskKind;
 use howdah_core::time::Time;
 use howdah_core::tracker::{Report, WorkerState};
@@ -60,6 +61,14 @@ pub(crate) struct WorkerRow {
     /// Input that it will need after that, for the next answer.
     pub(crate) retain: Vec<v1::SplitRange>,
     pub(crate) waiting: Option<oneshot::Sender<v1::HeartbeatResponse>>,
+}
+
+/// Why a worker is blacklisted.
+pub(crate) fn why_listed(worker: Option<&Worker>) -> &'static str {
+    if worker.is_some_and(Worker::is_black_hole) {
+        return "attempt after attempt failed there at once, and other workers did the same tasks";
+    }
+    "too many attempts of jobs that succeeded failed there"
 }
 
 impl WorkerRow {

@@ -38,5 +38,6 @@ pub const fn cause_text(cause: EndCause) -> &'static str {
         EndCause::Unserved => "its worker cannot see the job's files",
         EndCause::Unreachable => "nobody can fetch its output from its worker",
         EndCause::OutputGone => "its output was gone when the job's was to be put in its place",
+        EndCause::TooManyWorkerLosses => "its worker was lost, and so were the workers of earlier attempts of its task",
     }
 }

@@ -44,6 +44,9 @@ impl From<&Input> for v1::JournalInput {
             Input::Goodbye { worker, incarnation } => {
                 Kind::Goodbye(v1::GoodbyeRequest { worker: worker.0, incarnation: *incarnation })
             }
+            Input::Gone { worker, incarnation } => {
+                Kind::Gone(v1::GoodbyeRequest { worker: worker.0, incarnation: *incarnation })
+            }
             Input::JobCommitted { job, ok } => {
                 Kind::Committed(v1::JournalCommitted { job: job.0, ok: *ok, problem: String::new() })
             }
@@ -88,6 +91,7 @@ impl TryFrom<&v1::JournalInput> for Input {
             Kind::Goodbye(goodbye) => {
                 Input::Goodbye { worker: WorkerId(goodbye.worker), incarnation: goodbye.incarnation }
             }
+            Kind::Gone(gone) => Input::Gone { worker: WorkerId(gone.worker), incarnation: gone.incarnation },
             Kind::Committed(committed) => Input::JobCommitted { job: JobId(committed.job), ok: committed.ok },
             Kind::OutputGone(gone) => {
                 let attempt = |&wire: &v1::AttemptId| attempt_id("output_gone.attempts", Some(wire));

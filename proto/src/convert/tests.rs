@@ -160,6 +160,8 @@ fn input() -> impl Strategy<Value = Input> {
             .prop_map(|(worker, reachable)| Input::Reach { worker: WorkerId(worker), reachable }),
         (any::<u32>(), any::<u64>())
             .prop_map(|(worker, incarnation)| Input::Goodbye { worker: WorkerId(worker), incarnation }),
+        (any::<u32>(), any::<u64>())
+            .prop_map(|(worker, incarnation)| Input::Gone { worker: WorkerId(worker), incarnation }),
         (any::<u32>(), any::<bool>()).prop_map(|(job, ok)| Input::JobCommitted { job: JobId(job), ok }),
         (any::<u32>(), prop::collection::vec(attempt(), 0..4))
             .prop_map(|(job, attempts)| Input::OutputGone { job: JobId(job), attempts: attempts.into() }),

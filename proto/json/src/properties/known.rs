@@ -3,7 +3,7 @@
 //! A test holds the list against the sources that read them.
 
 /// What the cluster, the task library and the applications read or set, under all of Hadoop's names.
-pub(super) const KNOWN: [&str; 156] = [
+pub(super) const KNOWN: [&str; 157] = [
     "dfs.block.size",
     "dfs.blocksize",
     "howdah.block.size",
@@ -17,6 +17,7 @@ pub(super) const KNOWN: [&str; 156] = [
     "howdah.line.max.bytes",
     "howdah.output.sync",
     "howdah.shuffle.memory.mb",
+    "howdah.task.max.worker.losses",
     "io.sort.factor",
     "io.sort.mb",
     "io.sort.spill.percent",

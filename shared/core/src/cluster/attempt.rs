@@ -41,6 +41,8 @@ pub enum EndCause {
     Unreachable = 10,
     /// Nothing of its output was there when the job's was put in its place.
     OutputGone = 11,
+    /// Its worker was lost, and so were those of earlier attempts of its task: the task gets no other one.
+    TooManyWorkerLosses = 12,
 }
 
 /// A reference to a running attempt that notices when the attempt is gone.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ClusterState, Job, NONE, TaskState, Totals, Worker};
+use super::{ClusterState, Job, MOST_KEPT, NONE, TaskState, Totals, Worker};
 use crate::job::requirement::MAX_ATTRIBUTES;
 use crate::job::{JobState, TaskId, TaskKind};
 
@@ -55,6 +55,9 @@ impl ClusterState {
         }
         for &map in job.failures.get().into_iter().flat_map(|failures| failures.of_fetches.keys()) {
             ensure!(job.tasks[0].winner(map).is_some(), "job {id}: fetch failures of map {map} without output");
+        }
+        for &(kind, index) in job.failures.get().into_iter().flat_map(|failures| failures.of_losses.keys()) {
+            ensure!(index < job.tasks[kind].n, "job {id}: workers were lost with {kind} {index}, which it has not");
         }
         for &map in job.failures.get().into_iter().flat_map(|failures| failures.left.keys()) {
             let waits = map < job.spec.n_maps && job.tasks[0].winner(map).is_none();
@@ -131,6 +134,15 @@ impl ClusterState {
         let lost = worker.state == super::WorkerState::Lost;
         ensure!(!lost || worker.attempts.is_empty(), "lost worker {name} still runs attempts");
         ensure!(!lost || worker.parked.is_none(), "lost worker {name} is parked");
+        let short = &worker.short_failures;
+        ensure!(short.len() <= MOST_KEPT, "worker {name} keeps {} short failures", short.len());
+        ensure!(
+            short.is_empty() || !(lost || worker.blacklisted),
+            "worker {name} gets no tasks and keeps short failures"
+        );
+        let over = short.iter().find(|failure| !failure.done && self.job(failure.task.job).is_none());
+        ensure!(over.is_none(), "worker {name} waits for {over:?} of a job that is over");
+        ensure!(!worker.black_hole || worker.blacklisted, "worker {name} is a black hole and not blacklisted");
         ensure!(
             worker.parked.is_none() || !worker.news,
             "worker {name} is parked although there are directives for it"
@@ -153,6 +165,8 @@ impl ClusterState {
                 totals.offerable_jobs[kind] += u32::from(job.offerable[kind]);
             }
         }
+        let failing = self.workers.iter().filter(|worker| !worker.short_failures.is_empty()).count();
+        ensure!(failing == self.failing as usize, "{} failing workers, counted {failing}", self.failing);
         ensure!(totals == self.totals, "totals are {:?}, should be {totals:?}", self.totals);
         let n = self.attempts.len();
         ensure!(n == listed.len(), "{n} attempts in the arena, workers list {}", listed.len());

@@ -33,6 +33,8 @@ pub(crate) struct JobFailures {
     /// Where the output of a map was that went with its worker, and of which attempt it was: it may come back with the worker.
     /// Of maps that are not done.
     pub(crate) left: BTreeMap<u32, (WorkerId, u16)>,
+    /// Workers that were lost while they ran a task.
+    pub(crate) of_losses: BTreeMap<(TaskKind, u32), u16>,
 }
 
 /// A job that is not over.
@@ -244,6 +246,11 @@ impl Job {
             .get()
             .and_then(|failures| failures.of_task.get(&(kind, index)))
             .map_or(&[], |list| list.as_slice())
+    }
+
+    /// Workers that were lost while they ran this task, as far as that counts.
+    pub fn worker_losses(&self, kind: TaskKind, index: u32) -> u16 {
+        self.failures.get().and_then(|failures| failures.of_losses.get(&(kind, index))).copied().unwrap_or(0)
     }
 
     /// Notifications that the present output of a map could not be fetched.

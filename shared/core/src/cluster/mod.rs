@@ -14,6 +14,7 @@ mod needs;
 mod rare;
 mod saved_attempts;
 mod saved_jobs;
+mod short_failures;
 mod tasks;
 mod topology;
 mod worker;
@@ -32,6 +33,7 @@ pub(crate) use jobs::Jobs;
 pub(crate) use rare::Rare;
 pub(crate) use saved_attempts::SavedAttempts;
 pub(crate) use saved_jobs::SavedJob;
+pub(crate) use short_failures::{MOST_KEPT, ShortFailure};
 pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;
@@ -72,6 +74,8 @@ pub struct ClusterState {
     pub(crate) names: BTreeMap<String, WorkerId>,
     /// Workers that nobody can fetch from, lost ones included.
     pub(crate) unreachable: u32,
+    /// Workers with short failures that no success of theirs has followed.
+    pub(crate) failing: u32,
     /// Reduces that succeeded in the last batch and had been reported to reduce.
     pub(crate) reduced: Vec<ReducePhases>,
 }
@@ -89,6 +93,7 @@ impl ClusterState {
             costs: SpeculationCosts::default(),
             names: BTreeMap::new(),
             unreachable: 0,
+            failing: 0,
             reduced: Vec::new(),
         }
     }

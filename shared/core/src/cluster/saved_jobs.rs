@@ -63,6 +63,8 @@ struct SavedFailures {
     of_fetches: Vec<(u32, u32)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left: Vec<(u32, WorkerId, u16)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    of_losses: Vec<(TaskKind, u32, u16)>,
 }
 
 fn write_spec<S: Serializer>(spec: &Arc<JobSpec>, to: S) -> Result<S::Ok, S::Error> {
@@ -81,6 +83,7 @@ impl SavedJob {
             blind: failures.blind.iter().copied().collect(),
             of_fetches: failures.of_fetches.iter().map(|(&map, &n)| (map, n)).collect(),
             left: failures.left.iter().map(|(&map, &(worker, number))| (map, worker, number)).collect(),
+            of_losses: failures.of_losses.iter().map(|(&(kind, index), &n)| (kind, index, n)).collect(),
         });
         SavedJob {
             id: job.id,
@@ -97,6 +100,11 @@ impl SavedJob {
             failures,
             touched: job.touched.iter().collect(),
         }
+    }
+
+    /// Whether it says what only the third form of snapshots has.
+    pub(crate) fn counts_losses(&self) -> bool {
+        !self.failures.of_losses.is_empty()
     }
 
     /// The job, without its running attempts; hosts that its splits name are known to `topology` afterwards.
@@ -125,7 +133,7 @@ impl SavedJob {
             return Err(wrong("it knows times that have not come"));
         }
         let known = |worker: &WorkerId| (worker.0 as usize) < n_workers;
-        let SavedFailures { by_worker, of_task, blind, of_fetches, left } = self.failures;
+        let SavedFailures { by_worker, of_task, blind, of_fetches, left, of_losses } = self.failures;
         let workers = by_worker.iter().map(|(worker, _)| worker).chain(&blind);
         let workers = workers.chain(left.iter().map(|(_, worker, _)| worker));
         let all_known = workers.chain(of_task.iter().flat_map(|(_, _, on)| on)).all(known)
@@ -138,6 +146,7 @@ impl SavedJob {
         let in_bounds = counts.copied().all(|n| n <= MOST)
             && by_worker.iter().all(|&(_, n)| n <= MOST_FAILURES)
             && of_task.iter().all(|&(kind, index, _)| index < [self.spec.n_maps, self.spec.n_reduces][kind])
+            && of_losses.iter().all(|&(kind, index, _)| index < [self.spec.n_maps, self.spec.n_reduces][kind])
             && costs.launched <= MOST
             && costs.won.checked_add(costs.lost).is_some_and(|over| over <= costs.launched);
         if !in_bounds {
@@ -155,7 +164,7 @@ impl SavedJob {
             job.touched.insert(worker);
         }
         let none = by_worker.is_empty() && of_task.is_empty() && blind.is_empty() && of_fetches.is_empty();
-        if !none || !left.is_empty() {
+        if !none || !left.is_empty() || !of_losses.is_empty() {
             let max = job.spec.conf.max_tracker_failures;
             *job.failures.make() = JobFailures {
                 flaky: by_worker.iter().filter(|&&(_, n)| n >= max).count() as u32,
@@ -164,6 +173,7 @@ impl SavedJob {
                 blind: blind.into_iter().collect(),
                 of_fetches: of_fetches.into_iter().collect(),
                 left: left.into_iter().map(|(map, worker, number)| (map, (worker, number))).collect(),
+                of_losses: of_losses.into_iter().map(|(kind, index, n)| ((kind, index), n)).collect(),
             };
             // Of a list with a worker twice one is left.
             let flaky = job.worker_failures().filter(|&(_, n)| n >= max).count() as u32;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use super::short_failures::ShortFailures;
 use super::topology::{HostId, RackId};
 use crate::job::{AttemptId, JobId, PerKind, TaskKind, WorkerId};
 use crate::time::Time;
@@ -109,6 +110,12 @@ pub struct Worker {
     pub(crate) state: WorkerState,
     pub(crate) draining: bool,
     pub(crate) blacklisted: bool,
+    /// Whether it is that for failing every task at once.
+    pub(crate) black_hole: bool,
+    /// What it failed soon after the start since it last succeeded at anything; of a lost worker, nothing.
+    pub(crate) short_failures: ShortFailures,
+    /// When it was last heard of before it was lost and had not been asked to go; `None` if that never was.
+    pub(crate) fell_silent: Option<Time>,
     /// Whether nobody can fetch from it.
     pub(crate) unreachable: bool,
     pub(crate) slots: PerKind<u16>,
@@ -233,6 +240,11 @@ impl Worker {
     /// Faults that count towards the cluster's blacklist and have not been forgotten.
     pub fn n_faults(&self) -> u32 {
         self.faults.iter().map(|&(_, n)| n).sum()
+    }
+
+    /// Whether it is blacklisted because it failed every task at once and other workers did what it failed.
+    pub fn is_black_hole(&self) -> bool {
+        self.black_hole
     }
 
     /// The job for which a policy keeps its slots of this kind free.

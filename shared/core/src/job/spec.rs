@@ -55,6 +55,10 @@ pub struct JobConf {
     pub slowstart_ppm: u32,
     /// `mapred.max.tracker.failures`: failed attempts after which this job avoids a worker.
     pub max_tracker_failures: u16,
+    /// `howdah.task.max.worker.losses`: workers that may be lost while they run a task before it fails, 0 for any number;
+    /// `None` leaves it to the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_worker_losses: Option<u16>,
     /// `mapred.max.map.failures.percent`, 0 to 100: maps that may fail without failing the job.
     pub max_map_failures_percent: u8,
     /// `mapred.max.reduce.failures.percent`, 0 to 100.
@@ -99,6 +103,7 @@ impl Default for JobConf {
             max_reduce_attempts: 4,
             slowstart_ppm: 50_000,
             max_tracker_failures: 4,
+            max_worker_losses: None,
             max_map_failures_percent: 0,
             max_reduce_failures_percent: 0,
             map_speculative: true,
@@ -148,6 +153,14 @@ impl JobConf {
             }
             "mapred.max.tracker.failures" | "mapreduce.job.maxtaskfailures.per.tracker" => {
                 self.max_tracker_failures = at_least_one(key, value)?;
+            }
+            "howdah.task.max.worker.losses" => {
+                let expected = "a number from 0 to 1000, 0 for any number";
+                let n: u16 = parse(key, value, expected)?;
+                if n > 1000 {
+                    return Err(wrong(key, value, expected));
+                }
+                self.max_worker_losses = Some(n);
             }
             "mapred.max.map.failures.percent" | "mapreduce.map.failures.maxpercent" => {
                 self.max_map_failures_percent = percent(key, value)?;

@@ -28,6 +28,9 @@ pub struct ClusterConfig {
     pub max_parking_ms: u64,
     /// Which workers get no tasks because they fail too often.
     pub blacklist: Blacklist,
+    /// Workers that may be lost while they run a task before it fails, where its job does not say. 0, as in Hadoop and in
+    /// recordings made before there was this setting, is any number.
+    pub max_worker_losses: u16,
 }
 
 impl Default for ClusterConfig {
@@ -40,6 +43,7 @@ impl Default for ClusterConfig {
             heartbeat: HeartbeatRule::default(),
             max_parking_ms: 60_000,
             blacklist: Blacklist::default(),
+            max_worker_losses: 0,
         }
     }
 }
@@ -48,6 +52,11 @@ impl ClusterConfig {
     /// Silence after which a worker is lost; at least a millisecond.
     pub(crate) fn expiry(&self) -> Span {
         Span::from_us(self.expiry_ms.max(1).saturating_mul(1_000))
+    }
+
+    /// How soon after its start an attempt's failure is a short one.
+    pub(crate) fn short_failure(&self) -> Span {
+        Span::from_us(self.blacklist.short_failure_ms.saturating_mul(1_000))
     }
 
     /// Time for a launch to be reported, if limited.
@@ -108,6 +117,11 @@ pub struct Blacklist {
     pub max_listed_percent: u32,
     /// How faults are forgotten.
     pub memory: FaultMemory,
+    /// Attempts in a row that failed on a worker soon after their start, from which on it is listed at once if other workers
+    /// do what it fails. 0, as in Hadoop and in recordings made before there was this setting, never lists one for that.
+    pub short_failures: u32,
+    /// Milliseconds from its assignment within which an attempt's failure counts as such a one.
+    pub short_failure_ms: u64,
 }
 
 impl Default for Blacklist {
@@ -118,6 +132,8 @@ impl Default for Blacklist {
             over_average_percent: 50,
             max_listed_percent: 50,
             memory: FaultMemory::default(),
+            short_failures: 0,
+            short_failure_ms: 10_000,
         }
     }
 }

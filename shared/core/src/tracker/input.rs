@@ -71,6 +71,14 @@ pub enum Input {
         /// The registration that says goodbye; an older one is ignored.
         incarnation: u64,
     },
+    /// The connections of a worker closed, and it did not come back within seconds: it is lost at once, and had not been asked
+    /// to go.
+    Gone {
+        /// Which.
+        worker: WorkerId,
+        /// The registration whose connections closed; an older one is ignored.
+        incarnation: u64,
+    },
     /// A worker cannot see a job's files, as where a share is not mounted: it gets no more tasks of the job, and what
     /// fails there counts as killed while another worker may run it.
     CannotServe {

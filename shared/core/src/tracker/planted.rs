@@ -34,6 +34,8 @@ pub(crate) enum Fault {
     SnapshotWithoutLastJob,
     /// A job succeeds although a part of its output is gone.
     DoWithoutPart,
+    /// A snapshot forgets what is held against workers, and who is drained.
+    SnapshotForgives,
     /// A worker that registers counts as having all map outputs that it had.
     KeepUnnamed,
     /// Whatever map output a worker names counts as its map's.

@@ -214,6 +214,18 @@ impl Cluster {
         self.apply(&[hello]);
     }
 
+    /// The master starts anew on a snapshot, which is written and read in between.
+    pub fn restart_master(&mut self) {
+        let fifo = || by_name("fifo", &BTreeMap::new()).expect("fifo exists");
+        let snapshot = self.tracker.snapshot().expect("nothing is under way");
+        let text = serde_json::to_string(&snapshot).expect("it is written");
+        let read = serde_json::from_str(&text).expect("it is of the form");
+        let restored = JobTracker::from_snapshot(self.tracker.config().clone(), fifo(), read);
+        self.tracker = restored.expect("it is a master's");
+        assert_eq!(self.tracker.snapshot(), Some(snapshot));
+        self.apply(&[Input::Recovered]);
+    }
+
     pub fn submit(&mut self, spec: JobSpec) -> JobId {
         self.jobs += 1;
         let job = JobId(self.jobs);

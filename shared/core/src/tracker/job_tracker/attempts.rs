@@ -70,10 +70,19 @@ impl JobTracker {
             AttemptState::Succeeded => {
                 self.note_phases(attempt);
                 self.on_success(id, worker);
+                self.note_done(task, worker);
+            }
+            AttemptState::Failed if cause == EndCause::TooManyWorkerLosses => {
+                // The worker was charged with its loss.
+                self.charge_task(task);
+                self.after_failure(task);
             }
             AttemptState::Failed => {
                 self.count_failure(task, worker);
                 self.after_failure(task);
+                if cause == EndCause::Reported {
+                    self.note_short_failure(attempt);
+                }
             }
             _ => {
                 let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");

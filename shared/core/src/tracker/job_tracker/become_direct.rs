@@ -3,9 +3,9 @@
 //! What was under way between master and workers keeps its meaning: a launch that no report has confirmed runs, as it is
 //! on its way to a worker that will start it; an order to stop counts as sent; an attempt that asked to commit or was
 //! granted it still runs; a parked worker is one with free slots that has been offered all there was. What only serves
-//! the messages goes: expiries, answers to repeat, files to forget, attempts that only a worker believes in. And no worker that
-//! is lost comes back with its map output: what a simulation does not know it does not count on. **Invariant:
-//! which tasks wait, run and are done, and which slots are held, is the same before and after.**
+//! the messages goes: expiries, failures that may make a black hole, answers to repeat, files to forget, attempts that only a
+//! worker believes in. And no worker that is lost comes back with its map output: what a simulation does not know it does not
+//! count on. **Invariant: which tasks wait, run and are done, and which slots are held, is the same before and after.**
 
 use super::JobTracker;
 use super::direct::directly;
@@ -30,7 +30,9 @@ impl JobTracker {
             failures.left.clear();
         }
         let now = self.state.now;
+        self.state.failing = 0;
         for worker in &mut self.state.workers {
+            worker.short_failures.clear();
             worker.parked = None;
             worker.news = false;
             worker.calling = 0;

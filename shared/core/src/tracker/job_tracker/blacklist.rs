@@ -2,7 +2,8 @@
 //!
 //! A worker gets a fault when a job that *succeeded* had at least its `max_tracker_failures` failed attempts
 //! there. With enough faults, more than the mean by a margin, and while few others are listed, it is listed.
-//! Faults are forgotten by time, and a worker with too few left is taken off the list.
+//! Faults are forgotten by time, and a worker with too few left is taken off the list. Workers that fail every task at once are
+//! listed sooner: `black_holes.rs`.
 //! Source: `docs/hadoop.md#faulty-workers`; which dialect is which is in [`Blacklist`](crate::tracker::Blacklist).
 
 use super::JobTracker;
@@ -13,7 +14,7 @@ use crate::tracker::{FaultMemory, Rejection};
 
 impl FaultMemory {
     /// Notes one fault.
-    fn add(&self, faults: &mut Faults, now: Time) {
+    pub(super) fn add(&self, faults: &mut Faults, now: Time) {
         let start = match *self {
             FaultMemory::Window { bucket_ms, .. } => bucket_start(now, bucket_ms),
             FaultMemory::Forgive { .. } => {
@@ -74,6 +75,7 @@ impl JobTracker {
             self.config.blacklist.memory.add(&mut worker.faults, now);
             if !worker.blacklisted && self.config.blacklist.enforced && self.exceeds(id) {
                 self.state.workers[id.0 as usize].blacklisted = true;
+                self.clear_short_failures(id);
                 self.settle_worker(id);
             }
             self.next_forgiving = self.first_forgiving();
@@ -81,11 +83,22 @@ impl JobTracker {
     }
 
     /// Whether a worker's faults put it on the list.
-    ///
-    /// `Deviation:` a worker stays off it while no other live one has slots of its kinds, or jobs would wait
-    /// for hours.
     fn exceeds(&self, id: WorkerId) -> bool {
         let rule = &self.config.blacklist;
+        let present = |w: &&Worker| w.state != WorkerState::Lost;
+        let faults = u64::from(self.state.workers[id.0 as usize].n_faults());
+        let all: u64 = self.state.workers.iter().filter(present).map(|worker| u64::from(worker.n_faults())).sum();
+        let n = u64::from(self.state.totals.present);
+        faults >= u64::from(rule.max_faults.max(1))
+            && faults * n * 100 > all * (100 + u64::from(rule.over_average_percent))
+            && self.may_be_listed(id)
+    }
+
+    /// Whether the cluster can do without a worker, whatever it did.
+    ///
+    /// `Deviation:` a worker stays off the list while no other live one has slots of its kinds, or jobs would wait
+    /// for hours.
+    pub(super) fn may_be_listed(&self, id: WorkerId) -> bool {
         let worker = &self.state.workers[id.0 as usize];
         let replaceable = |kind: usize| {
             let itself = u32::from(worker.state == WorkerState::Live);
@@ -95,16 +108,8 @@ impl JobTracker {
             return false;
         }
         let present = |w: &&Worker| w.state != WorkerState::Lost;
-        let faults = u64::from(self.state.workers[id.0 as usize].n_faults());
-        let (mut all, mut listed) = (0, 0);
-        for worker in self.state.workers.iter().filter(present) {
-            all += u64::from(worker.n_faults());
-            listed += u64::from(worker.blacklisted);
-        }
-        let n = u64::from(self.state.totals.present);
-        faults >= u64::from(rule.max_faults.max(1))
-            && faults * n * 100 > all * (100 + u64::from(rule.over_average_percent))
-            && listed * 100 < n * u64::from(rule.max_listed_percent)
+        let listed = self.state.workers.iter().filter(present).filter(|worker| worker.blacklisted).count() as u64;
+        listed * 100 < u64::from(self.state.totals.present) * u64::from(self.config.blacklist.max_listed_percent)
     }
 
     /// Someone vouches for a worker: it is off the list, and starts with no faults.
@@ -114,14 +119,15 @@ impl JobTracker {
             return;
         };
         worker.faults.clear();
-        worker.blacklisted = false;
-        if worker.state != WorkerState::Lost {
+        (worker.blacklisted, worker.black_hole) = (false, false);
+        self.clear_short_failures(id);
+        if self.state.workers[id.0 as usize].state != WorkerState::Lost {
             self.settle_worker(id);
         }
         self.next_forgiving = self.first_forgiving();
     }
 
-    fn first_forgiving(&self) -> Option<Time> {
+    pub(super) fn first_forgiving(&self) -> Option<Time> {
         let memory = &self.config.blacklist.memory;
         self.state.workers.iter().filter_map(|w| memory.next(&w.faults)).min()
     }
@@ -137,7 +143,7 @@ impl JobTracker {
             let worker = &mut self.state.workers[index];
             self.config.blacklist.memory.forget(&mut worker.faults, now);
             if worker.blacklisted && worker.n_faults() < max {
-                worker.blacklisted = false;
+                (worker.blacklisted, worker.black_hole) = (false, false);
                 self.settle_worker(WorkerId(index as u32));
             }
         }

@@ -19,7 +19,7 @@ use crate::job::{AttemptId, AttemptState, JobId, JobSpec, Locality, PerKind, Pha
 use crate::schedulers::{Change, Scheduler};
 use crate::time::Time;
 use crate::tracker::planted::{Fault, planted};
-use crate::tracker::{ClusterConfig, Effect, Input};
+use crate::tracker::{Blacklist, ClusterConfig, Effect, Input};
 
 /// The end of an attempt on its worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,9 @@ pub struct AttemptProgress {
 
 /// The settings where nobody is expected to speak.
 pub(super) fn directly(config: &ClusterConfig) -> ClusterConfig {
-    ClusterConfig { expiry_ms: u64::MAX, launch_expiry_ms: 0, max_parking_ms: 0, ..config.clone() }
+    // A black hole is found by what each worker does right after a failure, which the usual ends do not look at.
+    let blacklist = Blacklist { short_failures: 0, ..config.blacklist.clone() };
+    ClusterConfig { expiry_ms: u64::MAX, launch_expiry_ms: 0, max_parking_ms: 0, blacklist, ..config.clone() }
 }
 
 impl JobTracker {

@@ -166,6 +166,7 @@ impl JobTracker {
         }
         self.out.push(Effect::JobState { job: id, state: end });
         self.observe_waking(Change::JobOver { job: id, end });
+        self.forget_short_failures(id);
         let now = self.state.now;
         let job = self.state.job(id).expect("only live jobs end");
         let summary = job.summary(end, now);

@@ -11,6 +11,7 @@ mod as_recorded;
 mod attempts;
 mod attributes;
 mod become_direct;
+mod black_holes;
 mod blacklist;
 mod direct;
 mod heartbeat_reports;
@@ -24,6 +25,7 @@ mod parking;
 mod snapshot;
 mod usefulness;
 mod work;
+mod worker_losses;
 mod workers;
 
 use std::collections::VecDeque;
@@ -34,6 +36,7 @@ pub use self::jobs::MAX_TASKS;
 use self::liveness::Liveness;
 use self::parking::Parking;
 pub use self::snapshot::{Snapshot, SnapshotError};
+use self::workers::Parting;
 use super::planted::{Fault, planted};
 use super::{ClusterConfig, Effect, Input, Preemption, Recorded, Rejection, Reservation, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
@@ -145,7 +148,8 @@ impl JobTracker {
         for input in inputs {
             match input {
                 Input::Register(registration) => self.on_register(registration),
-                Input::Goodbye { worker, incarnation } => self.on_goodbye(*worker, *incarnation),
+                Input::Goodbye { worker, incarnation } => self.on_goodbye(*worker, *incarnation, Parting::Asked),
+                Input::Gone { worker, incarnation } => self.on_goodbye(*worker, *incarnation, Parting::Unasked),
                 _ => {}
             }
         }
@@ -352,8 +356,8 @@ impl JobTracker {
             Input::OutputGone { job, attempts } => self.on_output_gone(*job, attempts),
             Input::Recovered => self.on_recovered(),
             Input::Snapshot(choice) => self.on_snapshot(choice),
-            Input::Register(_) | Input::Report(_) | Input::CannotServe { .. } | Input::Goodbye { .. } | Input::Tick => {
-            }
+            Input::Register(_) | Input::Report(_) | Input::CannotServe { .. } | Input::Tick => {}
+            Input::Goodbye { .. } | Input::Gone { .. } => {}
         }
     }
 
@@ -367,7 +371,7 @@ impl JobTracker {
             && contact + self.expiry() <= now
             && !planted(Fault::NeverExpire)
         {
-            self.lose_worker(worker);
+            self.lose_worker(worker, Parting::Unasked);
         }
         self.expire_launches();
         self.forgive();

@@ -14,9 +14,11 @@ use super::interval::Pace;
 use super::liveness::Liveness;
 use super::parking::Parking;
 use super::work::Work;
-use crate::cluster::{ClusterState, JobSummary, Parked, SpeculationCosts, Topology, Vitals, Worker, WorkerState};
+use crate::cluster::{
+    ClusterState, JobSummary, MOST_KEPT, Parked, ShortFailure, SpeculationCosts, Topology, Vitals, Worker, WorkerState,
+};
 use crate::job::requirement::MAX_ATTRIBUTES;
-use crate::job::{AttemptId, JobId, PerKind, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, PerKind, TaskId, TaskKind, WorkerId};
 use crate::schedulers::{Scheduler, registry};
 use crate::time::Time;
 use crate::tracker::planted::{Fault, planted};
@@ -24,8 +26,10 @@ use crate::tracker::{ClusterConfig, Rejection, SchedulerChoice};
 
 /// Of the form of a master at rest.
 const AT_REST: u32 = 1;
-/// Of the form of a master at work; readers know all up to it.
-const VERSION: u32 = 2;
+/// Of the form of a master at work.
+const AT_WORK: u32 = 2;
+/// Of either, where it says of failing workers and lost ones what earlier readers would not see; readers know all up to it.
+const VERSION: u32 = 3;
 /// No cluster had so many jobs; a number beyond it is no number of a job.
 const MOST_JOBS: u32 = u32::MAX / 2;
 /// Nor did so many reports wait for their answers.
@@ -87,6 +91,17 @@ struct SavedWorker {
     strays: Vec<(JobId, TaskKind, u32, u16, u32)>,
     /// When, and how many.
     faults: Vec<(Time, u32)>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    black_hole: bool,
+    /// What it failed soon after the start, and whether another worker has done it since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    short_failures: Vec<(JobId, TaskKind, u32, bool)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fell_silent: Option<Time>,
+}
+
+fn is_false(truth: &bool) -> bool {
+    !*truth
 }
 
 /// A snapshot that no master can be made of.
@@ -120,12 +135,24 @@ impl Snapshot {
     pub fn live_jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.work.iter().flat_map(Work::live_jobs)
     }
+
+    /// The version of the form that has all it says.
+    fn form(&self) -> u32 {
+        let says_more =
+            self.workers.iter().any(SavedWorker::says_more) || self.work.as_ref().is_some_and(Work::says_more);
+        match &self.work {
+            _ if says_more => VERSION,
+            Some(_) => AT_WORK,
+            None => AT_REST,
+        }
+    }
 }
 
 impl SavedWorker {
     fn of(worker: &Worker) -> SavedWorker {
         let stray =
             |&(AttemptId { job, kind, index, number }, report): &(AttemptId, u32)| (job, kind, index, number, report);
+        let forgives = planted(Fault::SnapshotForgives);
         SavedWorker {
             name: worker.name.clone(),
             host: worker.host_name.clone(),
@@ -134,8 +161,8 @@ impl SavedWorker {
             attributes: worker.attributes.clone(),
             attributes_version: worker.attributes_version,
             state: worker.state,
-            draining: worker.draining,
-            blacklisted: worker.blacklisted,
+            draining: worker.draining && !forgives,
+            blacklisted: worker.blacklisted && !forgives,
             unreachable: worker.unreachable,
             slots: worker.slots,
             free: worker.free,
@@ -149,7 +176,19 @@ impl SavedWorker {
             forget: worker.forget.to_vec(),
             strays: worker.strays.iter().map(stray).collect(),
             faults: worker.faults.to_vec(),
+            black_hole: worker.black_hole && !forgives,
+            short_failures: worker
+                .short_failures
+                .iter()
+                .map(|&ShortFailure { task: TaskId { job, kind, index }, done }| (job, kind, index, done))
+                .collect(),
+            fell_silent: worker.fell_silent,
         }
+    }
+
+    /// Whether it says what only the third form has.
+    fn says_more(&self) -> bool {
+        self.black_hole || !self.short_failures.is_empty() || self.fell_silent.is_some()
     }
 
     fn restored(self, id: WorkerId, topology: &mut Topology) -> Worker {
@@ -167,6 +206,13 @@ impl SavedWorker {
             state: self.state,
             draining: self.draining,
             blacklisted: self.blacklisted,
+            black_hole: self.black_hole,
+            short_failures: self
+                .short_failures
+                .into_iter()
+                .map(|(job, kind, index, done)| ShortFailure { task: TaskId { job, kind, index }, done })
+                .collect(),
+            fell_silent: self.fell_silent,
             unreachable: self.unreachable,
             slots: self.slots,
             occupied: [0; 2],
@@ -192,13 +238,15 @@ impl SavedWorker {
         let fits = self.free.iter().zip(&self.slots).all(|(free, slots)| free <= slots);
         let present = self.state != WorkerState::Lost || self.parked.is_none();
         let faults: u64 = self.faults.iter().map(|&(_, n)| u64::from(n)).sum();
-        let past = self.last_contact <= now && self.faults.iter().all(|&(at, _)| at <= now);
+        let past = self.last_contact.max(self.fell_silent.unwrap_or(Time::ZERO)) <= now
+            && self.faults.iter().all(|&(at, _)| at <= now);
         if ascending
             && fits
             && present
             && past
             && faults <= u64::from(MOST_JOBS)
             && self.attributes.len() <= MAX_ATTRIBUTES
+            && self.short_failures.len() <= MOST_KEPT
         {
             return Ok(());
         }
@@ -236,8 +284,8 @@ impl JobTracker {
             return None;
         }
         let forgets = planted(Fault::SnapshotWithoutLastJob);
-        Some(Snapshot {
-            version: if at_rest { AT_REST } else { VERSION },
+        let snapshot = Snapshot {
+            version: 0,
             now: self.state.now,
             epoch: self.state.epoch,
             report: self.report,
@@ -251,7 +299,8 @@ impl JobTracker {
             pace: self.pace,
             next_forgiving: self.next_forgiving,
             work: (!at_rest).then(|| self.work()),
-        })
+        };
+        Some(Snapshot { version: snapshot.form(), ..snapshot })
     }
 
     /// A master that goes on from a snapshot, under a fresh policy.
@@ -271,6 +320,7 @@ impl JobTracker {
             let worker = saved.restored(WorkerId(number as u32), &mut state.topology);
             state.totals.count(&worker, true);
             state.unreachable += u32::from(worker.unreachable);
+            state.failing += u32::from(!worker.short_failures.is_empty());
             state.names.insert(worker.name.clone(), worker.id);
             state.workers.push(worker);
         }
@@ -321,7 +371,7 @@ impl JobTracker {
 /// What the rest of this file and the invariants take for granted.
 fn check(snapshot: &Snapshot) -> Result<(), SnapshotError> {
     let Snapshot { version, epoch, turn, pace, costs, last_job, ended, workers, heard, now, topology, .. } = snapshot;
-    let expected = if snapshot.work.is_some() { VERSION } else { AT_REST };
+    let expected = snapshot.form();
     if *version == 0 || *version > VERSION {
         return Err(SnapshotError::Version(*version));
     }

@@ -43,6 +43,11 @@ impl Work {
         self.jobs.iter().map(|job| job.id)
     }
 
+    /// Whether it says what only the third form of snapshots has.
+    pub(super) fn says_more(&self) -> bool {
+        self.jobs.iter().any(SavedJob::counts_losses)
+    }
+
     pub(super) fn running_copies(&self) -> u32 {
         self.rest.attempts.running_copies()
     }

@@ -2,7 +2,8 @@
 //!
 //! A lost worker's running attempts are killed, and so are its finished maps where a reduce may still need
 //! their output; neither counts towards the tasks' attempts, but each job concerned charges the worker with
-//! one failure. Source: `docs/hadoop.md#heartbeats`.
+//! one failure. Source: `docs/hadoop.md#heartbeats`. Tasks that take one worker after another down are the business of
+//! `worker_losses.rs`.
 
 use std::collections::BTreeSet;
 
@@ -12,6 +13,15 @@ use crate::job::{AttemptState, JobId, JobState, TaskId, TaskKind, WorkerId};
 use crate::schedulers::Change;
 use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{Effect, Registration, Rejection};
+
+/// How a worker leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parting {
+    /// By its own word, or somebody's.
+    Asked,
+    /// It fell silent, or was started anew without a word.
+    Unasked,
+}
 
 impl JobTracker {
     /// A worker says hello. Whatever ran under its name before is lost at once: a younger run of it has none of the attempts,
@@ -32,7 +42,8 @@ impl JobTracker {
             }
             if !lost {
                 let kept = self.kept_of(registration);
-                self.lose_worker_but(id, &kept);
+                let drained = self.state.workers[id.0 as usize].draining;
+                self.lose_worker_but(id, &kept, if drained { Parting::Asked } else { Parting::Unasked });
             }
         }
         let fresh = self.new_worker(registration);
@@ -43,8 +54,9 @@ impl JobTracker {
             }
             Some(_) => {
                 let old = &mut self.state.workers[id.0 as usize];
-                let (faults, blacklisted) = (std::mem::take(&mut old.faults), old.blacklisted);
-                *old = Worker { faults, blacklisted, ..fresh };
+                let faults = std::mem::take(&mut old.faults);
+                let Worker { blacklisted, black_hole, fell_silent, .. } = *old;
+                *old = Worker { faults, blacklisted, black_hole, fell_silent, ..fresh };
             }
         }
         self.forget_blindness(id);
@@ -71,6 +83,9 @@ impl JobTracker {
             state: WorkerState::Lost,
             draining: false,
             blacklisted: false,
+            black_hole: false,
+            short_failures: Default::default(),
+            fell_silent: None,
             unreachable: false,
             slots: [registration.map_slots, registration.reduce_slots],
             occupied: [0; 2],
@@ -106,12 +121,12 @@ impl JobTracker {
         }
     }
 
-    /// The worker stops of its own accord.
-    pub(super) fn on_goodbye(&mut self, id: WorkerId, incarnation: u64) {
+    /// The worker stops of its own accord, or is known to be gone.
+    pub(super) fn on_goodbye(&mut self, id: WorkerId, incarnation: u64, parting: Parting) {
         match self.state.worker(id) {
             Some(worker) if worker.state != WorkerState::Lost => {
                 if worker.incarnation == incarnation {
-                    self.lose_worker(id);
+                    self.lose_worker(id, parting);
                 } else {
                     self.reject(Some(id), Rejection::StaleIncarnation(id));
                 }
@@ -144,13 +159,14 @@ impl JobTracker {
     }
 
     /// A worker is gone with all that runs on it and the map output that it serves.
-    pub(super) fn lose_worker(&mut self, id: WorkerId) {
-        self.lose_worker_but(id, &BTreeSet::new());
+    pub(super) fn lose_worker(&mut self, id: WorkerId, parting: Parting) {
+        self.lose_worker_but(id, &BTreeSet::new(), parting);
     }
 
     /// As [`JobTracker::lose_worker`], but for these map outputs.
-    fn lose_worker_but(&mut self, id: WorkerId, kept: &BTreeSet<TaskId>) {
+    fn lose_worker_but(&mut self, id: WorkerId, kept: &BTreeSet<TaskId>, parting: Parting) {
         self.liveness.remove(id);
+        self.clear_short_failures(id);
         let worker = &mut self.state.workers[id.0 as usize];
         let was_parked = self.parking.leave(worker);
         let was_calling = std::mem::take(&mut worker.calling) != 0;
@@ -169,8 +185,15 @@ impl JobTracker {
         self.out.push(Effect::WorkerState { worker: id, state: WorkerState::Lost });
         self.observe(Change::Worker { worker: id });
         let concerned = self.charge_for_loss(id, kept);
+        let last_straw = if parting == Parting::Unasked { self.charge_tasks(id) } else { None };
         while let Some(&slot) = self.state.workers[id.0 as usize].attempts.last() {
-            self.end_attempt(slot, AttemptState::Killed, EndCause::WorkerLost);
+            let attempt = self.state.attempts.at(slot);
+            if Some(attempt.id) == last_straw && !attempt.detached {
+                self.use_up(attempt.id.task());
+                self.end_attempt(slot, AttemptState::Failed, EndCause::TooManyWorkerLosses);
+            } else {
+                self.end_attempt(slot, AttemptState::Killed, EndCause::WorkerLost);
+            }
         }
         for (job, maps) in concerned {
             for map in maps.into_iter().filter(|_| !planted(Fault::ForgetLostMap)) {

@@ -300,9 +300,10 @@ fn a_snapshot_of_the_second_form_reads() {
 #[test]
 fn what_cannot_be_is_refused() {
     type Change = fn(&mut Value);
-    let changes: [(Change, &str); 15] = [
-        (|all| all["version"] = json!(3), "version 3, expected at most 2"),
+    let changes: [(Change, &str); 16] = [
+        (|all| all["version"] = json!(4), "version 4, expected at most 3"),
         (|all| all["version"] = json!(2), "version 2 of its form, expected 1"),
+        (|all| all["workers"][0]["fell_silent"] = json!(1), "version 1 of its form, expected 3"),
         (|all| all["version"] = json!(0), "version 0"),
         (|all| all["last_job"] = json!(0), "1 ended jobs up to number 0"),
         (|all| all["last_job"] = json!(u32::MAX), "up to number 4294967295"),
