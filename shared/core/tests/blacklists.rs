@@ -135,3 +135,38 @@ fn an_enabled_worker_is_off_the_list_with_no_faults() {
     c.apply(&[Input::Enable { worker: WorkerId(9) }]);
     c.expect(Effect::Rejected { worker: None, why: Rejection::UnknownWorker(WorkerId(9)) });
 }
+
+#[test]
+fn a_blacklisted_worker_is_still_that_after_a_restart_and_a_snapshot_and_comes_back_when_it_would_have() {
+    let mut c = Cluster::new().workers(3, 1, 0);
+    c.now = howdah_core::time::Time::from_ms(15 * 60_000 * 100);
+    for _ in 0..4 {
+        run_with_failures(&mut c, 6, 2);
+    }
+    assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted);
+    let forgiven = c.now.as_us() / 1_000 + 180 * 60_000;
+    let fifo = howdah_core::tracker::SchedulerChoice { name: "fifo".to_owned(), params: Default::default() };
+    for start in 0..3 {
+        match start {
+            0 => c.apply(&[Input::Recovered]),
+            1 => c.apply(&[Input::Snapshot(Box::new(fifo.clone()))]),
+            _ => c.restart_master(),
+        }
+        let worker = &c.state().workers()[0];
+        assert_eq!((worker.state(), worker.n_faults()), (WorkerState::Blacklisted, 4), "start {start}");
+        assert_eq!(c.state().totals().blacklisted, 1);
+        c.submit(job(1, 0));
+        c.launches();
+        c.beat(0);
+        assert_eq!(c.launches(), [], "start {start}");
+        c.restart(0);
+        assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted, "its own start changes nothing");
+    }
+    while c.now.as_us() / 1_000 + 100_000 < forgiven {
+        assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted);
+        c.advance(100_000);
+        (0..3).for_each(|worker| c.beat(worker));
+    }
+    c.advance(15 * 60_000);
+    assert_eq!(c.state().workers()[0].n_faults(), 0);
+}
