@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compaction::core_after;
+use super::requests::{held, only_takers_get_tasks};
 use super::watch::outputs_are_kept_as_named;
 use super::world::{Driver, Event, World};
 use crate::job::{AttemptId, JobId, JobState, TaskId, WorkerId};
@@ -83,9 +84,15 @@ impl World {
     pub(super) fn batch(&mut self, inputs: Vec<Input>, report: Option<(WorkerId, u64, u32)>) -> bool {
         let Some(mut master) = self.master.take() else { return false };
         let is_snapshot = inputs.iter().any(|input| matches!(input, Input::Snapshot(_)));
+        let before = is_snapshot.then(|| held(&master.tracker));
         let mut effects = Vec::new();
         master.tracker.apply(self.now, &inputs, &mut effects);
         self.check(master.tracker.check_invariants());
+        if before.is_some_and(|before| before != held(&master.tracker)) {
+            self.fail("a snapshot changes what is held against workers".to_owned());
+        }
+        let takers = only_takers_get_tasks(&master.tracker, &effects, |attempt| !self.watch.was_launched(attempt));
+        self.check(takers);
         self.check(stopping_jobs_stop(&master.tracker));
         self.check(zombies_are_refused(&master.tracker, &inputs, &effects));
         self.check(outputs_are_kept_as_named(&inputs, &effects));
@@ -107,6 +114,7 @@ impl World {
         }
         self.master = Some(master);
         self.watch_new();
+        self.note_held(&effects);
         // In the middle of a crash some effects leave and some do not.
         let leave = if crashes { self.dice.below(effects.len() as u64 + 1) as usize } else { effects.len() };
         for effect in &effects[..leave] {
@@ -333,6 +341,7 @@ impl World {
             *newest = seq.max(*newest);
         }
         self.check(self.whole_journal_leads_to(&master.tracker));
+        self.check(self.nothing_held_is_forgotten(&master.tracker));
         self.check(self.another_policy_leaves_what_was_decided(&master.tracker));
         self.starts += 1;
         self.master = Some(master);

@@ -15,6 +15,7 @@ mod master;
 #[allow(dead_code, unreachable_pub, reason = "the policy is shared with the tests outside of this crate")]
 mod odd;
 mod plan;
+mod requests;
 mod watch;
 mod world;
 
@@ -72,6 +73,9 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
     while Instant::now() < until && (seconds.is_some() || worlds < SEEDS) {
         let outcome = must_hold(first + worlds);
         worlds += 1;
+        sum.requests += outcome.requests;
+        sum.black_holes += outcome.black_holes;
+        sum.poison += outcome.poison;
         sum.simulated = Span::from_us(sum.simulated.as_us() + outcome.simulated.as_us());
         sum.inputs += outcome.inputs;
         sum.master_crashes += outcome.master_crashes;
@@ -101,6 +105,13 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
         sum.changes
     );
     assert!(worlds > 0, "no world fitted into the time");
+    eprintln!(
+        "{} requests of workers and attempts, {} black holes set aside, {} tasks failed for the workers that they took down",
+        sum.requests, sum.black_holes, sum.poison
+    );
+    assert!(worlds < 100 || sum.requests > 0, "nobody of {worlds} worlds asked anything of a worker");
+    assert!(worlds < 1_000 || sum.black_holes > 0, "no black hole of {worlds} worlds was set aside");
+    assert!(worlds < 1_000 || sum.poison > 0, "no task of {worlds} worlds failed for the workers that it took down");
     assert!(worlds < 100 || sum.snapshots > 0, "no master of {worlds} worlds ever took a snapshot");
     assert!(worlds < 100 || sum.lost_parts > 0, "no part of {worlds} worlds was ever lost");
     assert!(worlds < 100 || sum.kept_outputs > 0, "no map output of {worlds} worlds ever outlived its worker");
@@ -133,6 +144,7 @@ fn every_planted_fault_is_caught() {
         StartTwice,
         ForgetEnd,
         TwoWinners,
+        SnapshotForgives,
         SnapshotWithoutLastJob,
         DoWithoutPart,
         KeepUnnamed,

@@ -16,9 +16,26 @@ pub(super) struct Watch {
     /// Map outputs that reduces may fetch, and where they are.
     pub(super) outputs: BTreeMap<AttemptId, WorkerId>,
     pub(super) over: BTreeMap<JobId, JobState>,
+    /// Workers that tasks may take down, 0 for any number, and lost ones by what ran there.
+    max_losses: u16,
+    losses: BTreeMap<TaskId, u16>,
+    poison: BTreeSet<TaskId>,
 }
 
 impl Watch {
+    pub(super) fn new(max_losses: u16) -> Watch {
+        Watch { max_losses, ..Watch::default() }
+    }
+
+    pub(super) fn was_launched(&self, attempt: AttemptId) -> bool {
+        self.launched.contains(&attempt)
+    }
+
+    /// Whether a task of the job failed for the workers that it took down.
+    pub(super) fn took_workers_down(&self, job: JobId) -> bool {
+        self.poison.iter().any(|task| task.job == job)
+    }
+
     /// One batch; the sentence says what may not be. `needs` are the jobs with reduces that may still fetch.
     pub(super) fn see(&mut self, effects: &[Effect], needs: impl Fn(JobId) -> bool) -> Result<(), String> {
         for effect in effects {
@@ -97,6 +114,16 @@ impl Watch {
         }
         if let Some(before) = self.ended.insert(attempt, state) {
             return Err(format!("{attempt:?} ends {state:?} after it ended {before:?}"));
+        }
+        if matches!(cause, EndCause::WorkerLost | EndCause::TooManyWorkerLosses) {
+            let losses = self.losses.entry(attempt.task()).or_default();
+            *losses += 1;
+            if cause == EndCause::TooManyWorkerLosses {
+                if self.max_losses == 0 || *losses < self.max_losses {
+                    return Err(format!("{attempt:?} is said to have taken too many workers down, after {losses}"));
+                }
+                self.poison.insert(attempt.task());
+            }
         }
         match state {
             AttemptState::Succeeded => {

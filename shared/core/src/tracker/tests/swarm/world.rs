@@ -10,6 +10,7 @@ use super::changes::Changes;
 use super::compaction::Kept;
 use super::master::{Call, Entry, Master};
 use super::plan::{Dice, Plan};
+use super::requests::Requests;
 use super::watch::Watch;
 use crate::job::{AttemptId, JobId, JobState, Phase, Progress, TaskId, TaskKind, WorkerId};
 use crate::time::{Span, Time};
@@ -100,6 +101,18 @@ pub(super) enum Event {
     StartMaster,
     StartNode(usize),
     WorkerFault,
+    /// Somebody asks something of a worker, or of an attempt.
+    Ask,
+    /// The connections of a worker have been closed for a while.
+    Gone {
+        worker: WorkerId,
+        incarnation: u64,
+    },
+    RegisterAgain {
+        node: usize,
+        incarnation: u64,
+        kept: Vec<AttemptId>,
+    },
 }
 
 /// What a pretended process does.
@@ -178,12 +191,16 @@ pub(super) struct World {
     /// Of those, with jobs that were not over.
     pub(super) n_at_work: u64,
     worker_faults: u64,
+    pub(super) requests: Requests,
 }
 
 /// What a world that held went through.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WorldOutcome {
     pub(super) simulated: Span,
+    pub(super) requests: u64,
+    pub(super) black_holes: u64,
+    pub(super) poison: u64,
     pub(super) inputs: u64,
     pub(super) master_crashes: u64,
     pub(super) worker_faults: u64,
@@ -199,7 +216,9 @@ pub(super) struct WorldOutcome {
 impl World {
     pub(super) fn new(seed: u64, driver: Option<Driver>) -> World {
         let mut dice = Dice::new(seed);
-        let plan = Plan::draw(&mut dice);
+        let mut plan = Plan::draw(&mut dice);
+        let requests = Requests::new(seed, &mut plan);
+        let watch = Watch::new(plan.config.max_worker_losses);
         let node = |_: &_| Node {
             tracker: None,
             life: 0,
@@ -229,7 +248,7 @@ impl World {
             lost_parts: 0,
             withdrawn: 0,
             changes: Changes::new(seed),
-            watch: Watch::default(),
+            watch,
             nodes,
             events: BTreeMap::new(),
             next: 0,
@@ -249,6 +268,7 @@ impl World {
             n_snapshots: 0,
             n_at_work: 0,
             worker_faults: 0,
+            requests,
         }
     }
 
@@ -278,6 +298,7 @@ impl World {
         }
         self.later(Span::from_ms(500), Event::Submit);
         self.next_worker_fault();
+        self.begin_requests();
         for n in 0..self.dice.below(3) {
             let after = Span::from_ms(1_000 + self.dice.below(30_000));
             self.later(after, Event::KillJob(JobId(1 + n as u32 * 2)));
@@ -375,6 +396,9 @@ impl World {
             }
             Event::StartNode(node) => self.start_node(node),
             Event::WorkerFault => self.worker_fault(),
+            Event::Ask => self.ask(),
+            Event::Gone { worker, incarnation } => self.on_gone(worker, incarnation),
+            Event::RegisterAgain { node, incarnation, kept } => self.on_registered_again(node, incarnation, kept),
         }
     }
 
@@ -540,9 +564,23 @@ impl World {
             let mut outputs = std::mem::take(&mut self.nodes[index].outputs);
             outputs.retain(|_| !all && !self.disk_dice.one_in(6));
             self.nodes[index].outputs = outputs;
+            self.connections_close(index);
             self.later(long, Event::StartNode(index));
         }
         self.next_worker_fault();
+    }
+
+    /// A worker's process ends in order, to be started again soon; false if there is none.
+    pub(super) fn stop_node(&mut self, index: usize) -> bool {
+        let node = &mut self.nodes[index];
+        if node.tracker.take().is_none() {
+            return false;
+        }
+        node.running.clear();
+        node.outputs.clear();
+        node.life += 1;
+        self.later(Span::from_secs(2), Event::StartNode(index));
+        true
     }
 
     /// No fault from now on.
@@ -555,6 +593,7 @@ impl World {
             self.nodes[index].cut_until = Time::ZERO;
             self.start_node(index);
         }
+        self.take_back_drained();
     }
 
     fn node(&mut self, index: usize, input: TrackerInput) {
@@ -580,7 +619,8 @@ impl World {
                     return self.later(CALL_TIMEOUT, Event::ToNode { node, life, input: TrackerInput::RegisterFailed });
                 }
                 let (delay, _) = self.delay();
-                let kept = self.nodes[node].outputs.iter().copied().collect();
+                let kept: Vec<AttemptId> = self.nodes[node].outputs.iter().copied().collect();
+                self.register_again(node, incarnation, &kept);
                 self.later(delay, Event::Register { node, life, incarnation, kept });
             }
             TrackerEffect::Report { seq } => self.send_report(node, life, seq),
@@ -628,7 +668,7 @@ impl World {
 
     fn send_report(&mut self, node: usize, life: u32, seq: u32) {
         let tracker = self.nodes[node].tracker.as_ref().expect("it has just asked for this");
-        let report = Box::new(tracker.report(Vitals::default(), true));
+        let report = Box::new(tracker.report(Vitals::default(), self.has_room(node)));
         self.nodes[node].last_seq = seq;
         if self.is_lost(node) {
             return self
@@ -662,7 +702,12 @@ impl World {
         if self.nodes[node].running.insert(attempt, process).is_some() {
             self.fail(format!("{attempt:?} is started twice"));
         }
-        let ms = (100 + self.dice.below(2_000)) * self.plan.slowness[node];
+        let mut ms = (100 + self.dice.below(2_000)) * self.plan.slowness[node];
+        if self.fails_all(node)
+            && let Some(process) = self.nodes[node].running.get_mut(&attempt)
+        {
+            (process.fails, process.hangs, ms) = (true, false, 50);
+        }
         let life = self.nodes[node].life;
         self.later(Span::from_ms(ms), Event::Process { node, life, attempt });
     }
@@ -746,6 +791,7 @@ impl World {
             match end {
                 Some(JobState::Succeeded) => self.check_output(job, spec.n_maps, spec.n_reduces)?,
                 Some(JobState::Killed) if self.kills_asked.contains(&job) => {}
+                Some(JobState::Failed) if self.watch.took_workers_down(job) => {}
                 Some(JobState::Failed)
                     if self.watch.may_have_failed(job, [spec.conf.max_map_attempts, spec.conf.max_reduce_attempts]) => {
                 }
@@ -764,6 +810,9 @@ impl World {
             jobs: self.plan.jobs.len() as u64,
             snapshots: self.n_snapshots,
             snapshots_at_work: self.n_at_work,
+            requests: self.requests.n,
+            black_holes: self.requests.black_holes,
+            poison: self.requests.poison,
         })
     }
 
