@@ -39,11 +39,11 @@ fn after_a_power_cut_of_all_machines_a_job_goes_on_and_none_of_its_attempts_fail
         wait_for("the workers to see that they are alone", || {
             workers.iter().all(|name| lab.log(name).contains("the master cannot be reached")).then_some(())
         });
-        // Who looks from the desk is told which machine does not answer, and where.
+        // Who looks from the desk is told who does not answer, and how.
         let looked = lab.at_desk(&["worker", "list"]);
         let said = String::from_utf8_lossy(&looked.stderr).into_owned();
         assert_eq!(looked.status.code(), Some(3), "{said}");
-        assert!(said.contains("lab0") && said.contains("10.77.0.10:9001"), "{said}");
+        assert!(said.contains("no master answers at lab0:9001: connection refused"), "{said}");
         lab.master();
         lab.wait_state(&workers, "LIVE");
         lab.desk(&["job", "wait", &job]);
@@ -170,8 +170,9 @@ fn fifty_workers_on_four_machines_are_live_and_a_job_outlives_a_quarter_of_them(
         lab.wait_state(&gone, "LOST");
         let long = lab.json(&["submit", "sleep", "-m", "200", "-mt", "1500", "-r", "0"]);
         let explained = lab.desk(&["job", "explain", long["job"].as_str().expect("a job")]);
-        let named = "12 of 50 workers take no tasks: worker-3 (LOST, no heartbeat for ";
-        assert!(explained.contains(named) && explained.contains(" and 7 more"), "{explained}");
+        let (_, named) = explained.split_once("12 of 50 workers take no tasks: ").expect("they are counted");
+        assert_eq!(named.matches(" (LOST, no heartbeat for ").count(), 5, "{explained}");
+        assert!(named.contains(" and 7 more"), "{explained}");
         lab.desk(&["job", "kill", long["job"].as_str().expect("a job")]);
         lab.desk(&["job", "wait", &job]);
         let ended = attempts(&lab, &job);

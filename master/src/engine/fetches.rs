@@ -3,10 +3,16 @@
 //! The master's own look at a worker goes another way than the workers among each other: a packet filter between them is
 //! seen by them alone. So a worker of whom two others complain within minutes counts as unreachable before the complaint
 //! is charged to any job. What the master itself sees takes that back, but not before a while: it sees no such filter.
+//!
+//! A worker that others cannot reach, and whose reduces cannot fetch from the others, is the one that is cut off. Its word would
+//! have good output made again until the job fails, so it does not count; its reduces run elsewhere.
 
-use howdah_core::job::WorkerId;
+use std::collections::BTreeSet;
+
+use howdah_core::job::{AttemptId, JobId, WorkerId};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Input, Report, WorkerState};
+use howdah_proto::v1;
 
 use super::fetch_complaints::WITNESSES;
 use super::{Engine, Unreached};
@@ -16,6 +22,37 @@ use crate::tables::WorkerRow;
 const HOLD: Span = Span::from_secs(300);
 
 impl Engine {
+    /// Whether a report is of a worker that others cannot reach, while there are some that can be.
+    pub(super) fn is_cut_off(&self, report: &Report) -> bool {
+        let own = self.tables.worker(report.worker);
+        let is_own = own.is_some_and(|row| row.incarnation == report.incarnation && row.unreachable.is_some());
+        let can_be_reached = |row: &WorkerRow| row.state == WorkerState::Live && row.unreachable.is_none();
+        is_own && self.tables.workers.iter().any(can_be_reached)
+    }
+
+    /// Those of a worker that is cut off, and that cannot fetch: they, and what else it might get of their jobs, go elsewhere.
+    pub(super) fn move_its_reduces(&mut self, report: &mut Report, request: &mut v1::HeartbeatRequest) {
+        let failing = report.attempts.iter().filter(|attempt| !attempt.fetch_failures.is_empty());
+        let moved: Vec<AttemptId> = failing.map(|attempt| attempt.attempt).collect();
+        if moved.is_empty() {
+            return;
+        }
+        report.attempts.iter_mut().for_each(|attempt| attempt.fetch_failures.clear());
+        request.attempts.iter_mut().for_each(|attempt| attempt.fetch_failures.clear());
+        let worker = report.worker;
+        let jobs: BTreeSet<JobId> = moved.iter().map(|attempt| attempt.job).collect();
+        for job in jobs {
+            if let Some(row) = self.tables.worker(worker) {
+                let (name, job) = (&*row.name, self.tables.cluster.job(job));
+                tracing::warn!(worker = name, job, "it is cut off from the other workers: its reduces run elsewhere");
+            }
+            self.record(Input::CannotServe { worker, job });
+        }
+        let is_live = |attempt: &AttemptId| self.tables.jobs.get(&attempt.job).is_some_and(|row| row.is_live(*attempt));
+        let orders: Vec<AttemptId> = moved.into_iter().filter(is_live).collect();
+        orders.into_iter().for_each(|attempt| self.record(Input::KillAttempt { attempt, fail: false }));
+    }
+
     /// Takes a worker of whom enough others complain for unreachable, before the report itself is applied.
     pub(super) fn take_fetch_complaints(&mut self, report: &Report) {
         let now = self.clock.read();

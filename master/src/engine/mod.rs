@@ -332,7 +332,7 @@ impl Engine {
     }
 
     fn take_beat(&mut self, beat: Beat) {
-        let Beat { request, report, extras, pages, warnings, connection, refusal, reply, .. } = beat;
+        let Beat { mut request, mut report, extras, pages, warnings, connection, refusal, reply, .. } = beat;
         if let Some(row) = self.tables.workers.get_mut(report.worker.0 as usize)
             && row.incarnation == report.incarnation
             && row.is_overtaken(request.sequence)
@@ -343,7 +343,11 @@ impl Engine {
         for job in self.tables.unseen(&report, &extras, self.clock.read()) {
             self.record(Input::CannotServe { worker: report.worker, job });
         }
-        self.take_fetch_complaints(&report);
+        if self.is_cut_off(&report) {
+            self.move_its_reduces(&mut report, &mut request);
+        } else {
+            self.take_fetch_complaints(&report);
+        }
         self.tables.report(&report, extras, pages, self.clock.read());
         let row = self.tables.workers.get_mut(report.worker.0 as usize);
         match row.filter(|row| row.incarnation == report.incarnation) {

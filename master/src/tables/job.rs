@@ -202,6 +202,11 @@ impl JobRow {
         false
     }
 
+    /// Whether an attempt is not over.
+    pub(crate) fn is_live(&self, attempt: AttemptId) -> bool {
+        self.live.contains_key(&key(attempt))
+    }
+
     /// An attempt is over; false when it is not known.
     pub(crate) fn ended(&mut self, attempt: AttemptId, state: AttemptState, cause: EndCause, now: Time) -> bool {
         let key = key(attempt);
