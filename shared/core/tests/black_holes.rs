@@ -127,7 +127,7 @@ fn a_success_of_its_own_and_failures_that_take_their_time_are_none_of_a_black_ho
     let ended = std::cell::Cell::new(0);
     let fails = |worker, _| {
         ended.set(ended.get() + u32::from(worker == 0));
-        worker == 0 && ended.get() % 4 != 0
+        worker == 0 && !ended.get().is_multiple_of(4)
     };
     play(&mut c, 60, 1, fails);
     assert_eq!((c.job_state(job), listed(&c)), (JobState::Succeeded, vec![]));
@@ -214,4 +214,16 @@ fn a_row_of_failures_and_a_black_hole_survive_a_restart_and_a_snapshot() {
     }
     play(&mut c, 3, 1, |worker, _| worker == 0);
     assert_eq!(c.running_on(0), []);
+}
+
+#[test]
+fn a_failure_that_ends_its_job_at_once_counts_for_nothing() {
+    let eager = Box::new(odd::Odd::eager());
+    let mut c = Cluster::made(|config| config.blacklist.short_failures = 1, eager).workers(2, 1, 0);
+    let job = c.submit(job_with(1, 0, |conf| conf.max_map_attempts = 1));
+    c.beat(0);
+    c.beat(1);
+    assert_eq!((c.running_on(0), c.running_on(1)), (vec![map(1, 0, 0)], vec![map(1, 0, 1)]));
+    c.report(0, &[(map(1, 0, 0), Failed)]);
+    assert_eq!((c.job_state(job), listed(&c)), (JobState::Failed, vec![]));
 }

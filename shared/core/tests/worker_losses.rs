@@ -76,7 +76,7 @@ fn a_task_that_takes_three_workers_down_fails_its_job() {
 
 #[test]
 fn a_job_says_how_many_and_tolerates_the_task_as_any_other() {
-    let mut c = cluster(3);
+    let mut c = Cluster::new().workers(3, 1, 0);
     let job = c.submit(job_with(2, 0, |conf| {
         conf.max_worker_losses = Some(1);
         conf.max_map_failures_percent = 50;
@@ -220,5 +220,34 @@ fn what_was_counted_survives_a_restart_and_a_snapshot() {
     assert_eq!(losses(&c), 2);
     without(&mut c, None, 10);
     takes_down(&mut c);
+    assert_eq!(c.job_state(job), JobState::Failed);
+}
+
+#[test]
+fn workers_that_park_their_heartbeats_count_as_going_on() {
+    let mut c = Cluster::with(|config| {
+        config.heartbeat = howdah_core::tracker::HeartbeatRule::default();
+        config.expiry_ms = 30_000;
+    })
+    .workers(3, 2, 1)
+    .parking();
+    (0..3).for_each(|worker| c.beat(worker));
+    let job = c.submit(job_with(1, 1, |conf| conf.max_worker_losses = Some(2)));
+    for n in 1..=2u16 {
+        let worker = place(&c).expect("it runs");
+        for _ in 0..30 {
+            c.advance(100);
+            for other in (0..3).filter(|&other| other != worker) {
+                let there = c.state().workers()[other as usize].state() != WorkerState::Lost;
+                if there && !c.puppets[other as usize].waiting {
+                    c.beat(other);
+                }
+            }
+        }
+        // Its port is found closed before its connections are missed.
+        c.apply(&[Input::Reach { worker: WorkerId(worker), reachable: false }]);
+        c.apply(&[Input::Gone { worker: WorkerId(worker), incarnation: 1 }]);
+        assert_eq!(losses(&c), if n == 1 { 1 } else { 0 }, "loss {n}");
+    }
     assert_eq!(c.job_state(job), JobState::Failed);
 }

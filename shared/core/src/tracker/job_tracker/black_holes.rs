@@ -4,7 +4,7 @@
 //! for a worker that fails ten tasks a second. Such a one is set aside by itself: attempts in a row failed there soon after their
 //! start, nothing succeeded there meanwhile, and others do what it failed: at least two of these tasks have succeeded elsewhere
 //! since, or run elsewhere twice as long as a short failure may take. A job that fails everywhere has no such tasks, so it lists
-//! nobody. What it did counts as enough faults for the list, which are forgotten like all others. Hadoop has no such rule.
+//! nobody. What it did counts as enough faults for the list, which are forgotten like all others. `Deviation:` Hadoop has no such rule.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,11 @@ const DONE_ELSEWHERE: usize = 2;
 const MOST_FAULTS: u32 = 1_000_000;
 
 impl JobTracker {
-    /// An attempt failed by its worker's own word.
+    /// An attempt failed by its worker's own word. If that has ended its job, nobody else will do the task.
     pub(super) fn note_short_failure(&mut self, attempt: &Attempt) {
+        if self.state.job(attempt.id.job).is_none() {
+            return;
+        }
         let worker = &mut self.state.workers[attempt.worker.0 as usize];
         let is_short = self.state.now.since(attempt.started) <= self.config.short_failure();
         let counts = self.config.blacklist.enforced && self.config.blacklist.short_failures > 0;

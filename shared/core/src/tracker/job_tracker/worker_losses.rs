@@ -5,10 +5,10 @@
 //! counted as well, as nobody can tell; so one loss fails at most one task: the one with most losses, of these the one that was
 //! started last. A worker that was asked to go (it said goodbye, it was drained, somebody removed it) counts for nothing. Nor
 //! does one that fell silent together with most others, as in a power cut: **a loss counts only if at least half of the other
-//! workers were heard of since, more than two heartbeats after it.** Hadoop has no such rule.
+//! workers were heard of since, more than two heartbeats after it.** `Deviation:` Hadoop has no such rule.
 
 use super::{JobTracker, interval};
-use crate::cluster::{Job, Worker, WorkerState};
+use crate::cluster::{EndCause, Job, Worker, WorkerState};
 use crate::job::{AttemptId, WorkerId};
 use crate::time::{Span, Time};
 
@@ -27,10 +27,12 @@ impl JobTracker {
         if !self.others_went_on(id, at) {
             return None;
         }
+        // That a worker cannot be fetched from is often seen before it is lost.
+        let is_of_the_loss = |cause| cause == EndCause::Unreachable;
         let ran: Vec<(Time, AttemptId)> = self
             .state
             .attempts_on(id)
-            .filter(|attempt| !attempt.detached && attempt.kill.is_none())
+            .filter(|attempt| !attempt.detached && attempt.kill.is_none_or(is_of_the_loss))
             .map(|attempt| (attempt.started, attempt.id))
             .collect();
         let mut worst = None;
