@@ -40,7 +40,7 @@ fn a_task_that_kills_its_workers_fails_its_job_before_it_has_killed_all() {
     let input = cluster.text("input.txt", "poison\n");
     let out = cluster.output("out");
     // Its parent is the attempt's process, whose parent is the worker.
-    let kill = r#"worker=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$PPID/status); kill -KILL "$worker"; sleep 60"#;
+    let kill = r#"worker=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$PPID/status); kill -KILL "$worker"; sleep 5"#;
     let mapper = cluster.script("mapper.sh", kill);
     let losses = ["-D", "howdah.task.max.worker.losses=2"];
     let args = [&["streaming", "--mapper", &mapper, "--input", &input, "--output", &out][..], &losses].concat();

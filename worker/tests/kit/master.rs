@@ -85,7 +85,7 @@ impl FakeMaster {
 
     /// Listens again, with all that was received so far.
     pub(crate) async fn come_back(&mut self) {
-        let listener = TcpListener::bind(&self.address).await.expect("the address is free");
+        let listener = bound(&self.address).await;
         self.address = listener.local_addr().unwrap().to_string();
         let gone = CancellationToken::new();
         let service = WorkerServiceServer::new(Service(self.shared.clone()));
@@ -344,4 +344,18 @@ impl WorkerService for Service {
         self.0.changed.send_modify(|n| *n += 1);
         Ok(Response::new(v1::GoodbyeResponse {}))
     }
+}
+
+/// Whoever connected from the port meanwhile, as anybody's call may, has it for a moment.
+async fn bound(address: &str) -> TcpListener {
+    const TRIES: u32 = 200;
+    for _ in 1..TRIES {
+        match TcpListener::bind(address).await {
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            bound => return bound.expect("loopback can be listened on"),
+        }
+    }
+    panic!("{address} was not free within ten seconds");
 }
