@@ -47,7 +47,6 @@ usage: cargo xtask WORD
   docs       rustdoc, warnings denied
   unit       unit, property and documentation tests (debug build)
   cluster    the command's tests, real daemons included (debug build)
-  build      the release build that the steps after `measuring` use, on what `cluster` leaves of the cores
   measuring  tests that measure this machine, one after the other (debug build)
   release    the demo, large inputs, floods of questions and accuracy, on real daemons (release build)
   lab        real daemons on machines that are network namespaces (release build)

@@ -1,6 +1,5 @@
 //! Running cargo: output passes through, and lines of test harnesses are counted on the way.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
@@ -81,15 +80,8 @@ pub(crate) fn is_ci() -> bool {
 /// Of use to whoever changes the code and builds again, and a third of what the compiler does for our own crates.
 const FOR_NEXT_BUILDS: [(&str, &str); 2] = [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
 
-fn program() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
 fn command(args: &[&str], env: &[(&str, &str)]) -> Command {
-    completed(Command::new(program()), args, env)
-}
-
-fn completed(mut command: Command, args: &[&str], env: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     if is_ci() {
         command.envs(FOR_NEXT_BUILDS);
     }
@@ -107,18 +99,6 @@ pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
     let status = command(args, env).status().with_context(|| format!("start `cargo {}`", args.join(" ")))?;
     if !status.success() {
         bail!("`cargo {}` ended with {status}", args.join(" "));
-    }
-    Ok(())
-}
-
-/// Runs cargo on what of the cores nobody else wants.
-pub(crate) fn cargo_in_spare_time(args: &[&str]) -> Result<()> {
-    let mut nice = Command::new("nice");
-    nice.args(["-n", "19"]).arg(program());
-    let said = format!("nice -n 19 cargo {}", args.join(" "));
-    let status = completed(nice, args, &[]).status().with_context(|| format!("start `{said}`"))?;
-    if !status.success() {
-        bail!("`{said}` ended with {status}");
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
 //! and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
-//! six of them at a time, as they wait more than they compute, and the release build has what they leave of the cores. Those
-//! that measure come after that, one after the other, and last whatever uses the release build.
+//! six of them at a time, as they wait more than they compute. Those that measure come after that, one after the other, and
+//! last whatever uses the release build.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
@@ -13,7 +13,7 @@ pub(crate) use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 
 use crate::changed::Changed;
-use crate::process::{Counts, cargo, cargo_in_spare_time, cargo_test};
+use crate::process::{Counts, cargo, cargo_test};
 use crate::targets::of_all_code;
 use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, targets, tidy, tools};
 
@@ -59,8 +59,6 @@ pub(crate) enum Step {
     Lint,
     Unit,
     Cluster,
-    /// The release build that the steps after the next one use.
-    Build,
     /// What measures this machine, on the debug build.
     Measuring,
     /// What is about the release build.
@@ -107,7 +105,7 @@ pub(crate) enum Stopped {
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 15] = [
+    pub(crate) const ALL: [Step; 14] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -117,7 +115,6 @@ impl Step {
         Step::Docs,
         Step::Unit,
         Step::Cluster,
-        Step::Build,
         Step::Measuring,
         Step::Release,
         Step::Lab,
@@ -138,8 +135,7 @@ impl Step {
     /// Whether it may run beside the step before it.
     fn beside(&self, before: &Step) -> bool {
         let reads = |step: &Step| matches!(step, Step::Tools | Step::Fmt | Step::Tidy | Step::Arrows | Step::Licences);
-        let builds = [(&Step::Docs, &Step::Unit), (&Step::Cluster, &Step::Build)];
-        (reads(self) && reads(before)) || builds.contains(&(before, self))
+        (reads(self) && reads(before)) || (before, self) == (&Step::Docs, &Step::Unit)
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -152,7 +148,6 @@ impl Step {
             Step::Lint => "lint",
             Step::Unit => "unit",
             Step::Cluster => "cluster",
-            Step::Build => "build",
             Step::Measuring => "measuring",
             Step::Release => "release",
             Step::Lab => "lab",
@@ -181,7 +176,6 @@ impl Step {
             Step::Lint => checked(lint(), "no warnings"),
             Step::Unit => unit(),
             Step::Cluster => cluster(),
-            Step::Build => checked(build(), "the release build"),
             Step::Measuring => measuring(),
             Step::Release => release(),
             Step::Lab => lab(),
@@ -306,12 +300,6 @@ fn measuring() -> (Counts, Result<String>) {
     let all: Vec<&str> =
         OVER_DAEMONS.into_iter().chain(["--test-threads=1"]).chain(MEASURING).chain(released).collect();
     cargo_test(&of_all_code(&all), &[])
-}
-
-/// All that `release`, `lab`, `user` and `interop` run of the command.
-fn build() -> Result<()> {
-    let targets = ["--bin", COMMAND, "--test", DAEMONS, "--test", "command", "--test", "lab"];
-    cargo_in_spare_time(&[&["build", "--locked", "--release", "--package", COMMAND][..], &targets].concat())
 }
 
 /// One after the other: they measure.
@@ -499,8 +487,8 @@ mod tests {
             .map(|group| group.iter().map(Step::name).collect())
             .collect();
         let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
-        let alone = ["measuring", "release", "lab", "user", "interop"].map(|name| vec![name]);
-        assert_eq!(groups[..4], [reading, vec!["lint"], vec!["docs", "unit"], vec!["cluster", "build"]]);
-        assert_eq!(groups[4..], alone);
+        let alone = ["cluster", "measuring", "release", "lab", "user", "interop"].map(|name| vec![name]);
+        assert_eq!(groups[..3], [reading, vec!["lint"], vec!["docs", "unit"]]);
+        assert_eq!(groups[3..], alone);
     }
 }

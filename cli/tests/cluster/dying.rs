@@ -31,7 +31,9 @@ fn a_killed_worker_is_lost_within_seconds_and_its_attempts_run_elsewhere() {
     let lost = cluster.stop_and_validate()["lost"].clone();
     let cause = lost["causes"].as_array().expect("a list").iter().find(|of| of["cause"] == "its worker was lost");
     assert_eq!(cause.map(|of| &of["attempts"]), Some(&1.into()), "{lost}");
-    assert!(lost["jobs"] == 1 && lost["share_of_errors"] == 1.0, "{lost}");
+    // It may be predicted to the millisecond all the same; then there is no error to have a share of.
+    let share = if lost["jobs_mean_error"] == 0.0 { 0.0 } else { 1.0 };
+    assert!(lost["jobs"] == 1 && lost["share_of_errors"] == share, "{lost}");
 }
 
 #[test]
