@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::cannot;
+use super::problem::cannot;
 use crate::config::{Context, Section, Source};
 use crate::failure::Outcome;
 use crate::log::LogConfig;

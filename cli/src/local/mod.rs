@@ -6,6 +6,7 @@
 
 pub(crate) mod access;
 pub(crate) mod logs;
+mod problem;
 pub(crate) mod proc;
 mod stop;
 
@@ -19,6 +20,7 @@ use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use access::{Access, Process};
 use logs::Logs;
+pub(crate) use problem::cannot;
 pub(crate) use stop::{Stopped, stop_processes};
 
 /// How long a healthy machine may take to start a few processes.
@@ -244,9 +246,4 @@ fn remove_if_there(path: &Path) -> Outcome<()> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot("remove", path, &error)),
         _ => Ok(()),
     }
-}
-
-/// ``cannot WHAT `PATH`: why``
-pub(crate) fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Failure {
-    Failure::usage(format!("cannot {what} `{}`: {error}", path.display()))
 }

@@ -7,21 +7,13 @@
 
 use std::collections::BTreeSet;
 
+use super::parting::Parting;
 use super::{JobTracker, attributes};
 use crate::cluster::{EndCause, Worker, WorkerState};
 use crate::job::{AttemptState, JobId, JobState, TaskId, TaskKind, WorkerId};
 use crate::schedulers::Change;
 use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{Effect, Registration, Rejection};
-
-/// How a worker leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parting {
-    /// By its own word, or somebody's.
-    Asked,
-    /// It fell silent, or was started anew without a word.
-    Unasked,
-}
 
 impl JobTracker {
     /// A worker says hello. Whatever ran under its name before is lost at once: a younger run of it has none of the attempts,

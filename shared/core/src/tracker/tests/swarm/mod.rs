@@ -10,6 +10,7 @@
 
 mod changes;
 mod compaction;
+mod ends;
 mod master;
 #[path = "../../../../tests/kit/odd.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the policy is shared with the tests outside of this crate")]
