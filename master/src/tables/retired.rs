@@ -1,7 +1,7 @@
 //! The rows of jobs that are over and whose rest is read from their histories.
 //!
-//! Each is encoded, a page's worth one behind the other. As they stood, in a dozen pieces each, they lay between what lives for a
-//! moment, and kept pages of the heap from going back: 7 KB a job where jobs had a thousand tasks.
+//! Each is encoded, a page's worth one behind the other: as they stood they were a dozen pieces of the heap each, between what
+//! lives for a moment.
 
 use std::collections::VecDeque;
 

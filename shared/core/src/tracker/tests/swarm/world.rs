@@ -190,7 +190,7 @@ pub(super) struct World {
     pub(super) n_snapshots: u64,
     /// Of those, with jobs that were not over.
     pub(super) n_at_work: u64,
-    worker_faults: u64,
+    pub(super) worker_faults: u64,
     pub(super) requests: Requests,
 }
 
