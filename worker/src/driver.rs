@@ -481,7 +481,8 @@ impl Driver {
 
     fn send_report(&mut self, seq: u32) {
         let sample = self.vitals.get();
-        let healthy = sample.vitals.disk_free_kib >= self.config.min_free_disk_bytes / 1_024;
+        let enough = self.config.min_free_disk_bytes / 1_024;
+        let healthy = sample.vitals.disk_free_kib >= enough && !self.context.space.lacks();
         let report = self.tracker.report(sample.vitals, healthy);
         let held: HashSet<AttemptId> = report.attempts.iter().map(|status| status.attempt).collect();
         self.extras.retain(|attempt, _| held.contains(attempt));

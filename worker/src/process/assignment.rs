@@ -50,7 +50,7 @@ pub(crate) enum ProcessEvent {
     FetchFailure(AttemptId),
     /// Its output waits for the grant.
     CommitPending,
-    /// It is over; `fatal` if it says that no other attempt of its task could do better, `spared` if another job took the
+    /// It is over; `fatal` if it says that no other attempt of its task could do better, `spared` if others took the
     /// disk away that it needed.
     Ended { ok: bool, fatal: bool, spared: bool, process_alive: bool, end: Box<v1::AttemptEnd>, counters: Counters },
     /// The process, waiting for another attempt, is gone.

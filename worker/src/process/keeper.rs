@@ -505,7 +505,7 @@ impl Keeper {
         }
         let spared = !ok && self.is_spared();
         if spared {
-            let full = "the worker's disk was almost full, by the doing of another job: ";
+            let full = "the worker's disk was almost full, by the doing of others: ";
             end.diagnostics = limits::diagnostics(format!("{full}{}", end.diagnostics), Cut::default());
         }
         self.clear_local(ok);
@@ -514,7 +514,7 @@ impl Keeper {
         (self.notify)(self.current.attempt(), noticed);
     }
 
-    /// Whether another job has taken the disk away from the attempt, which has not ended well.
+    /// Whether others have taken the disk away from the attempt, which has not ended well.
     fn is_spared(&self) -> bool {
         let Assignment { cluster, attempt, .. } = &self.current.assignment;
         let logs = self.logs.as_ref().map_or(0, |logs| logs.written().disk_bytes());

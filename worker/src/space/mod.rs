@@ -10,7 +10,9 @@
 //!   again. Here it is the attempt that takes most, of the job that takes most, and it has failed: a job that fills
 //!   disks ends after four attempts of a task.
 //!
-//! An attempt of another job that could not write meanwhile is spared: it was killed and has not failed.
+//! An attempt of another job that could not write meanwhile is spared: it was killed and has not failed. So is one whose
+//! files are not what is missing, as where something else has filled the disk; the worker takes nothing more for a moment
+//! then, as the sample that would say so is still to come.
 //!
 //! What a task wrote outside of its directory and its logs, or has deleted and holds open, is not seen.
 
@@ -56,6 +58,8 @@ struct Shared {
     watched: Mutex<Vec<Watched>>,
     /// The last attempt that was ended for the room that it took, by its job.
     ended: Mutex<Option<(Instant, JobId)>>,
+    /// When an attempt was last spared because there was too little room.
+    lacked: Mutex<Option<Instant>>,
 }
 
 type Alive = (Arc<dyn Writer>, Arc<Written>);
@@ -69,7 +73,8 @@ struct Watched {
 impl Space {
     /// Starts the thread that looks.
     pub(crate) fn start(directory: Directory, bounds: Bounds) -> anyhow::Result<Space> {
-        let shared = Shared { directory, bounds, watched: Mutex::default(), ended: Mutex::default() };
+        let shared =
+            Shared { directory, bounds, watched: Mutex::default(), ended: Mutex::default(), lacked: Mutex::default() };
         let space = Space(Arc::new(shared));
         let shared = Arc::downgrade(&space.0);
         let watch = move || {
@@ -91,9 +96,15 @@ impl Space {
     }
 
     /// Whether an attempt that did not end well is spared: there is too little room, or was a moment ago, and an attempt of
-    /// another job takes or took more of it. The files of the one that ended are still there; its logs take `log_bytes`.
+    /// another job takes or took more of it, or what this one takes is not what is missing. The files of the one that ended
+    /// are still there; its logs take `log_bytes`.
     pub(crate) fn spares(&self, cluster: ClusterId, attempt: AttemptId, log_bytes: u64) -> bool {
         self.0.spares(cluster, attempt, log_bytes)
+    }
+
+    /// Whether an attempt was spared a moment ago because there was too little room: the next one would fare no better.
+    pub(crate) fn lacks(&self) -> bool {
+        self.0.lacks()
     }
 }
 
@@ -127,15 +138,25 @@ impl Shared {
 
     fn spares(&self, cluster: ClusterId, attempt: AttemptId, log_bytes: u64) -> bool {
         let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if ended.is_some_and(|(at, job)| at.elapsed() < AFTERMATH && job != attempt.job) {
+        let ended = ended.filter(|(at, _)| at.elapsed() < AFTERMATH).map(|(_, job)| job);
+        if ended.is_some_and(|job| job != attempt.job) {
             return true;
         }
-        if self.too_little().is_none() {
-            return false;
-        }
+        let Some(free) = self.too_little() else { return false };
         let own = usage::of(&self.directory.local(cluster, attempt)) + log_bytes;
-        let others = self.running(&self.alive());
-        others.iter().any(|other| other.attempt.job != attempt.job && other.bytes > own)
+        // Without what it takes there would be too little as well.
+        let by_others = ended.is_none() && own < self.bounds.min_free - free;
+        let larger = |other: &Running| other.attempt.job != attempt.job && other.bytes > own;
+        let spared = by_others || self.running(&self.alive()).iter().any(larger);
+        if spared {
+            *self.lacked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
+        spared
+    }
+
+    fn lacks(&self) -> bool {
+        let lacked = *self.lacked.lock().unwrap_or_else(PoisonError::into_inner);
+        lacked.is_some_and(|at| at.elapsed() < AFTERMATH)
     }
 
     /// What is free, if that is too little.

@@ -35,7 +35,7 @@ fn shared(min_free: u64) -> (Shared, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let (directory, _lock) = Directory::open(&dir.path().join("worker")).unwrap();
     let bounds = Bounds { log_bytes: MAX_LOGS, min_free };
-    (Shared { directory, bounds, watched: Mutex::default(), ended: Mutex::default() }, dir)
+    (Shared { directory, bounds, watched: Mutex::default(), ended: Mutex::default(), lacked: Mutex::default() }, dir)
 }
 
 fn attempt(job: u32) -> AttemptId {
@@ -75,10 +75,24 @@ fn who_fails_beside_a_job_that_took_the_disk_is_spared_and_that_job_is_not() {
 }
 
 #[test]
-fn a_full_disk_that_nobody_takes_ends_nobody() {
+fn a_full_disk_that_nobody_here_takes_ends_nobody_and_who_fails_there_is_spared() {
     let (shared, _dir) = shared(u64::MAX);
-    assert!(shared.too_little().is_some());
+    let free = shared.too_little().unwrap();
     shared.look();
-    assert!(!shared.spares(ClusterId(1), attempt(1), 5), "no other attempt takes more");
     assert_eq!(*shared.ended.lock().unwrap(), None);
+    assert!(!shared.lacks());
+    assert!(!shared.spares(ClusterId(1), attempt(1), u64::MAX - free / 2), "without its files there were room");
+    assert!(!shared.lacks());
+    assert!(shared.spares(ClusterId(1), attempt(1), 5));
+    assert!(shared.lacks(), "the next one would fail as well");
+    *shared.lacked.lock().unwrap() = Instant::now().checked_sub(2 * AFTERMATH);
+    assert!(!shared.lacks(), "that was long ago");
+}
+
+#[test]
+fn who_fails_beside_an_attempt_of_its_own_job_that_was_ended_for_its_room_is_not_spared() {
+    let (shared, _dir) = shared(u64::MAX);
+    *shared.ended.lock().unwrap() = Some((Instant::now(), JobId(1)));
+    assert!(!shared.spares(ClusterId(1), attempt(1), 5));
+    assert!(shared.spares(ClusterId(1), attempt(2), 5));
 }

@@ -141,7 +141,7 @@ pub enum TrackerInput {
         /// Whether the process waits for another attempt.
         process_alive: bool,
     },
-    /// The attempt came to grief by what another job did to the worker: it runs again and has not failed.
+    /// The attempt came to grief by what others did to the worker: it runs again and has not failed.
     Spared {
         /// The attempt. Its process has exited.
         attempt: AttemptId,
