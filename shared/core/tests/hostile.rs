@@ -139,6 +139,7 @@ fn input() -> impl Strategy<Value = Input> {
         1 => (number(), number()).prop_map(|(w, j)| Input::CannotServe { worker: WorkerId(w), job: JobId(j) }),
         1 => (number(), any::<bool>()).prop_map(|(w, reachable)| Input::Reach { worker: WorkerId(w), reachable }),
         1 => (number(), 0u64..3).prop_map(|(w, incarnation)| Input::Goodbye { worker: WorkerId(w), incarnation }),
+        1 => (number(), 0u64..3).prop_map(|(w, incarnation)| Input::Gone { worker: WorkerId(w), incarnation }),
         2 => (number(), any::<bool>()).prop_map(|(job, ok)| Input::JobCommitted { job: JobId(job), ok }),
         2 => (number(), prop::collection::vec(attempt(), 0..3))
             .prop_map(|(job, attempts)| Input::OutputGone { job: JobId(job), attempts: attempts.into() }),
@@ -161,6 +162,8 @@ fn extreme(config: &mut ClusterConfig, choice: u32) {
         config.launch_expiry_ms = u64::MAX;
         config.blacklist.max_faults = 0;
         config.blacklist.max_listed_percent = u32::MAX;
+        config.blacklist.short_failures = 1;
+        config.max_worker_losses = 1;
     }
 }
 

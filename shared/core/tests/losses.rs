@@ -13,13 +13,6 @@ fn lost_outputs(c: &mut Cluster) -> Vec<(AttemptId, EndCause)> {
     })
 }
 
-fn ends(c: &mut Cluster) -> Vec<(AttemptId, AttemptState, EndCause)> {
-    c.take(|effect| match *effect {
-        Effect::AttemptEnded { attempt, state, cause, .. } => Some((attempt, state, cause)),
-        _ => None,
-    })
-}
-
 /// Two workers; worker 0 has finished map 0 and runs map 1, worker 1 runs the reduce.
 fn half_done() -> Cluster {
     let mut c = Cluster::new().workers(2, 1, 1);
@@ -87,7 +80,7 @@ fn a_lost_workers_name_is_free_for_lower_runs_only_where_that_is_set() {
 fn a_lost_workers_attempts_and_needed_map_output_run_again_at_no_ones_expense() {
     let mut c = half_done();
     c.apply(&[Input::Goodbye { worker: WorkerId(0), incarnation: 1 }]);
-    assert_eq!(ends(&mut c), [(map(1, 1, 0), Killed, EndCause::WorkerLost)]);
+    assert_eq!(c.ends(), [(map(1, 1, 0), Killed, EndCause::WorkerLost)]);
     assert_eq!(lost_outputs(&mut c), [(map(1, 0, 0), EndCause::WorkerLost)]);
     let job = c.state().job(howdah_core::job::JobId(1)).expect("runs");
     let maps = job.tasks(TaskKind::Map);
@@ -130,12 +123,12 @@ fn a_job_does_not_wait_for_maps_that_no_reduce_needs_any_more() {
     c.report(1, &[(reduce(1, 0, 1), CommitPending)]);
     c.report(1, &[(reduce(1, 0, 1), Succeeded)]);
     assert_eq!(c.job_state(howdah_core::job::JobId(1)), JobState::Committing);
-    assert_eq!(ends(&mut c).last(), Some(&(map(1, 0, 1), Killed, EndCause::JobEnded)));
+    assert_eq!(c.ends().last(), Some(&(map(1, 0, 1), Killed, EndCause::JobEnded)));
     assert_eq!(c.running_on(1), [map(1, 0, 1)], "it fills its slot until its worker has stopped it");
     c.apply(&[Input::JobCommitted { job: howdah_core::job::JobId(1), ok: true }]);
     c.effects.clear();
     c.report(1, &[(map(1, 0, 1), Killed)]);
-    assert_eq!(ends(&mut c), []);
+    assert_eq!(c.ends(), []);
     assert_eq!(c.running_on(1), []);
 }
 
@@ -143,7 +136,7 @@ fn a_job_does_not_wait_for_maps_that_no_reduce_needs_any_more() {
 fn a_younger_run_of_a_worker_loses_the_older_one_at_once() {
     let mut c = half_done();
     c.restart(0);
-    assert_eq!(ends(&mut c), [(map(1, 1, 0), Killed, EndCause::WorkerLost)]);
+    assert_eq!(c.ends(), [(map(1, 1, 0), Killed, EndCause::WorkerLost)]);
     assert_eq!(c.state().workers()[0].state(), WorkerState::Live, "a new run is not draining");
     c.puppets[0].incarnation = 1;
     c.effects.clear();

@@ -7,13 +7,6 @@ use howdah_core::tracker::{Effect, EndCause, Input, Rejection};
 use kit::*;
 
 /// How attempts ended: id, state, cause.
-fn ends(c: &mut Cluster) -> Vec<(howdah_core::job::AttemptId, AttemptState, EndCause)> {
-    c.take(|effect| match *effect {
-        Effect::AttemptEnded { attempt, state, cause, .. } => Some((attempt, state, cause)),
-        _ => None,
-    })
-}
-
 #[test]
 fn a_failed_map_is_retried_on_another_worker_and_first_of_all() {
     let mut c = Cluster::new().workers(2, 1, 0);
@@ -91,7 +84,7 @@ fn a_failing_job_ends_when_its_last_attempt_is_gone() {
     c.beat(1);
     c.expect(Effect::Kill { worker: WorkerId(1), attempt: map(1, 1, 0), cause: EndCause::JobEnded });
     c.report(1, &[(map(1, 1, 0), Succeeded)]);
-    assert_eq!(ends(&mut c), [(map(1, 1, 0), Killed, EndCause::JobEnded)]);
+    assert_eq!(c.ends(), [(map(1, 1, 0), Killed, EndCause::JobEnded)]);
     assert_eq!(c.job_states(), [(1, JobState::Failed)]);
 }
 
@@ -133,7 +126,7 @@ fn an_attempt_that_is_failed_by_request_counts() {
     c.apply(&[Input::KillAttempt { attempt: map(1, 0, 0), fail: true }]);
     c.effects.clear();
     c.report(0, &[(map(1, 0, 0), Killed)]);
-    assert_eq!(ends(&mut c), [(map(1, 0, 0), Failed, EndCause::Requested)]);
+    assert_eq!(c.ends(), [(map(1, 0, 0), Failed, EndCause::Requested)]);
     assert_eq!(c.job_state(job), JobState::Failed);
 }
 
@@ -147,9 +140,9 @@ fn a_launch_that_is_never_reported_fails_after_ten_minutes() {
     assert_eq!(c.launches(), [(0, map(1, 0, 0)); 2], "a launch is repeated until a report confirms it");
     c.puppets[0].attempts.clear();
     c.advance(599_999);
-    assert_eq!(ends(&mut c), []);
+    assert_eq!(c.ends(), []);
     c.advance(1);
-    assert_eq!(ends(&mut c), [(map(1, 0, 0), Failed, EndCause::LaunchExpired)]);
+    assert_eq!(c.ends(), [(map(1, 0, 0), Failed, EndCause::LaunchExpired)]);
 }
 
 #[test]
@@ -161,7 +154,7 @@ fn an_attempt_that_vanishes_from_the_reports_is_killed_and_runs_again() {
     c.puppets[0].attempts.clear();
     c.effects.clear();
     c.beat(0);
-    assert_eq!(ends(&mut c), [(map(1, 0, 0), Killed, EndCause::Vanished)]);
+    assert_eq!(c.ends(), [(map(1, 0, 0), Killed, EndCause::Vanished)]);
     assert_eq!(c.launches(), [(0, map(1, 0, 1))]);
 }
 
@@ -188,10 +181,7 @@ fn the_first_to_succeed_wins_and_the_other_is_over_at_once() {
     c.beat(1);
     assert_eq!(c.launches(), [(0, map(1, 0, 0)), (1, map(1, 0, 1))]);
     c.report(1, &[(map(1, 0, 1), Succeeded)]);
-    assert_eq!(
-        ends(&mut c),
-        [(map(1, 0, 1), Succeeded, EndCause::Reported), (map(1, 0, 0), Killed, EndCause::LostRace)]
-    );
+    assert_eq!(c.ends(), [(map(1, 0, 1), Succeeded, EndCause::Reported), (map(1, 0, 0), Killed, EndCause::LostRace)]);
     c.apply(&[Input::JobCommitted { job, ok: true }]);
     assert_eq!(c.job_state(job), JobState::Succeeded, "the job does not wait for the loser to stop");
     assert_eq!(c.running_on(0), [map(1, 0, 0)], "which fills its slot until then");
@@ -199,7 +189,7 @@ fn the_first_to_succeed_wins_and_the_other_is_over_at_once() {
     c.beat(0);
     c.expect(Effect::Kill { worker: WorkerId(0), attempt: map(1, 0, 0), cause: EndCause::LostRace });
     c.report(0, &[(map(1, 0, 0), Succeeded)]);
-    assert_eq!(ends(&mut c), []);
+    assert_eq!(c.ends(), []);
     assert_eq!(c.running_on(0), []);
 }
 
@@ -235,7 +225,7 @@ fn a_kill_that_comes_after_the_end_is_too_late() {
     c.effects.clear();
     c.report(0, &[(map(1, 0, 0), Succeeded), (map(1, 1, 0), Succeeded)]);
     let expected = [(map(1, 0, 0), Succeeded, EndCause::Reported), (map(1, 1, 0), Failed, EndCause::Requested)];
-    assert_eq!(ends(&mut c), expected, "the second one had no grant");
+    assert_eq!(c.ends(), expected, "the second one had no grant");
 }
 
 #[test]

@@ -2,16 +2,9 @@
 
 mod kit;
 
-use howdah_core::job::{AttemptId, JobId, JobState, TaskKind, WorkerId};
+use howdah_core::job::{JobId, JobState, TaskKind, WorkerId};
 use howdah_core::tracker::{Effect, EndCause, Input};
 use kit::*;
-
-fn ends(c: &mut Cluster) -> Vec<(AttemptId, AttemptState, EndCause)> {
-    c.take(|effect| match *effect {
-        Effect::AttemptEnded { attempt, state, cause, .. } => Some((attempt, state, cause)),
-        _ => None,
-    })
-}
 
 fn blind(worker: u32) -> Input {
     Input::CannotServe { worker: WorkerId(worker), job: JobId(1) }
@@ -35,7 +28,7 @@ fn a_worker_that_cannot_see_a_jobs_files_costs_it_nothing_and_gets_no_more_of_it
     c.puppets[0].waiting = true;
     c.apply(&[blind(0), Input::Report(Box::new(report))]);
     let unserved = |id| (id, Killed, EndCause::Unserved);
-    assert_eq!(ends(&mut c), [unserved(map(1, 0, 0)), unserved(map(1, 1, 0))]);
+    assert_eq!(c.ends(), [unserved(map(1, 0, 0)), unserved(map(1, 1, 0))]);
     let live = c.state().job(JobId(1)).expect("it lives");
     assert_eq!((live.tasks(TaskKind::Map).attempts_failed(), live.failures_on(WorkerId(0))), (0, 0));
     c.beat(0);
@@ -90,7 +83,7 @@ fn output_on_a_worker_that_nobody_reaches_is_made_again_elsewhere_at_no_ones_exp
     let running = c.running_on(0);
     let maps: Vec<_> = running.into_iter().filter(|id| id.kind == TaskKind::Map).map(|id| (id, Killed)).collect();
     c.report(0, &maps);
-    assert!(ends(&mut c).iter().all(|(_, state, cause)| (*state, *cause) == (Killed, EndCause::Unreachable)));
+    assert!(c.ends().iter().all(|(_, state, cause)| (*state, *cause) == (Killed, EndCause::Unreachable)));
     c.beat(0);
     assert!(c.running_on(0).iter().all(|id| id.kind == TaskKind::Reduce), "{:?}", c.running_on(0));
     assert_eq!(c.state().job(JobId(1)).expect("it lives").failures_on(WorkerId(0)), 0);

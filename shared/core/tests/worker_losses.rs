@@ -2,7 +2,7 @@
 
 mod kit;
 
-use howdah_core::job::{AttemptId, JobId, JobState, TaskKind, WorkerId};
+use howdah_core::job::{JobId, JobState, TaskKind, WorkerId};
 use howdah_core::tracker::{Effect, EndCause, Input, WorkerState};
 use kit::*;
 
@@ -47,13 +47,6 @@ fn losses(c: &Cluster) -> u16 {
     c.state().job(JobId(1)).map_or(0, |job| job.worker_losses(TaskKind::Map, 0))
 }
 
-fn ends(c: &mut Cluster) -> Vec<(AttemptId, AttemptState, EndCause)> {
-    c.take(|effect| match *effect {
-        Effect::AttemptEnded { attempt, state, cause, .. } => Some((attempt, state, cause)),
-        _ => None,
-    })
-}
-
 #[test]
 fn a_task_that_takes_three_workers_down_fails_its_job() {
     for workers in [2, 5] {
@@ -67,7 +60,7 @@ fn a_task_that_takes_three_workers_down_fails_its_job() {
         assert_eq!(c.job_state(job), JobState::Failed);
         let killed = |number| (map(1, 0, number), Killed, EndCause::WorkerLost);
         let failed = (map(1, 0, 2), Failed, EndCause::TooManyWorkerLosses);
-        assert_eq!(ends(&mut c), [killed(0), killed(1), failed]);
+        assert_eq!(c.ends(), [killed(0), killed(1), failed]);
         c.expect(Effect::TaskFailed { task: map(1, 0, 0).task() });
         let summary = c.state().ended_job(job).expect("remembered");
         assert_eq!((summary.failed_attempts, summary.killed_attempts), (1, 2));
@@ -85,7 +78,7 @@ fn a_job_says_how_many_and_tolerates_the_task_as_any_other() {
     c.beat(1);
     assert_eq!((c.running_on(0), c.running_on(1)), (vec![map(1, 0, 0)], vec![map(1, 1, 0)]));
     takes_down(&mut c);
-    assert_eq!(ends(&mut c), [(map(1, 0, 0), Failed, EndCause::TooManyWorkerLosses)]);
+    assert_eq!(c.ends(), [(map(1, 0, 0), Failed, EndCause::TooManyWorkerLosses)]);
     assert_eq!(c.job_state(job), JobState::Running);
     c.report(1, &[(map(1, 1, 0), CommitPending)]);
     c.report(1, &[(map(1, 1, 0), Succeeded)]);
@@ -182,13 +175,17 @@ fn a_worker_that_was_asked_to_go_counts_for_nobody() {
         without(&mut c, None, 10);
         let worker = place(&c).expect("it runs");
         let id = WorkerId(worker);
-        if n % 2 == 0 {
+        let incarnation = c.puppets[worker as usize].incarnation;
+        if n % 3 == 0 {
             without(&mut c, Some(worker), 10);
-            let incarnation = c.puppets[worker as usize].incarnation;
             c.apply(&[Input::Goodbye { worker: id, incarnation }]);
         } else {
             c.apply(&[Input::Drain { worker: id, drain: true }]);
             without(&mut c, Some(worker), 10);
+        }
+        // A drained one may be switched off, or started anew.
+        if n % 3 == 1 {
+            c.apply(&[Input::Gone { worker: id, incarnation }]);
         }
         c.restart(worker);
     }

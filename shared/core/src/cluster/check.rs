@@ -134,14 +134,6 @@ impl ClusterState {
         let lost = worker.state == super::WorkerState::Lost;
         ensure!(!lost || worker.attempts.is_empty(), "lost worker {name} still runs attempts");
         ensure!(!lost || worker.parked.is_none(), "lost worker {name} is parked");
-        let short = &worker.short_failures;
-        ensure!(short.len() <= MOST_KEPT, "worker {name} keeps {} short failures", short.len());
-        ensure!(
-            short.is_empty() || !(lost || worker.blacklisted),
-            "worker {name} gets no tasks and keeps short failures"
-        );
-        let over = short.iter().find(|failure| !failure.done && self.job(failure.task.job).is_none());
-        ensure!(over.is_none(), "worker {name} waits for {over:?} of a job that is over");
         ensure!(!worker.black_hole || worker.blacklisted, "worker {name} is a black hole and not blacklisted");
         ensure!(
             worker.parked.is_none() || !worker.news,
@@ -165,8 +157,20 @@ impl ClusterState {
                 totals.offerable_jobs[kind] += u32::from(job.offerable[kind]);
             }
         }
-        let failing = self.workers.iter().filter(|worker| !worker.short_failures.is_empty()).count();
-        ensure!(failing == self.failing as usize, "{} failing workers, counted {failing}", self.failing);
+        for (&worker, short) in &self.failing {
+            ensure!(
+                self.worker(worker).is_some(),
+                "{} short failures of worker {}, which is not there",
+                short.len(),
+                worker.0
+            );
+            let worker = &self.workers[worker.0 as usize];
+            let (name, lost) = (&worker.name, worker.state == super::WorkerState::Lost);
+            ensure!((1..=MOST_KEPT).contains(&short.len()), "worker {name} keeps {} short failures", short.len());
+            ensure!(!(lost || worker.blacklisted), "worker {name} gets no tasks and keeps short failures");
+            let over = short.iter().find(|failure| !failure.done && self.job(failure.task.job).is_none());
+            ensure!(over.is_none(), "worker {name} waits for {over:?} of a job that is over");
+        }
         ensure!(totals == self.totals, "totals are {:?}, should be {totals:?}", self.totals);
         let n = self.attempts.len();
         ensure!(n == listed.len(), "{n} attempts in the arena, workers list {}", listed.len());

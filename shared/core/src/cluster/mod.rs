@@ -33,7 +33,7 @@ pub(crate) use jobs::Jobs;
 pub(crate) use rare::Rare;
 pub(crate) use saved_attempts::SavedAttempts;
 pub(crate) use saved_jobs::SavedJob;
-pub(crate) use short_failures::{MOST_KEPT, ShortFailure};
+pub(crate) use short_failures::{MOST_KEPT, ShortFailure, ShortFailures};
 pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;
@@ -74,8 +74,9 @@ pub struct ClusterState {
     pub(crate) names: BTreeMap<String, WorkerId>,
     /// Workers that nobody can fetch from, lost ones included.
     pub(crate) unreachable: u32,
-    /// Workers with short failures that no success of theirs has followed.
-    pub(crate) failing: u32,
+    /// What workers failed soon after its start since they last succeeded at anything, of those that did; of a lost or a
+    /// blacklisted one, nothing.
+    pub(crate) failing: BTreeMap<WorkerId, ShortFailures>,
     /// Reduces that succeeded in the last batch and had been reported to reduce.
     pub(crate) reduced: Vec<ReducePhases>,
 }
@@ -93,7 +94,7 @@ impl ClusterState {
             costs: SpeculationCosts::default(),
             names: BTreeMap::new(),
             unreachable: 0,
-            failing: 0,
+            failing: BTreeMap::new(),
             reduced: Vec::new(),
         }
     }

@@ -133,6 +133,7 @@ impl SavedJob {
             return Err(wrong("it knows times that have not come"));
         }
         let known = |worker: &WorkerId| (worker.0 as usize) < n_workers;
+        let any_failures = self.failures != SavedFailures::default();
         let SavedFailures { by_worker, of_task, blind, of_fetches, left, of_losses } = self.failures;
         let workers = by_worker.iter().map(|(worker, _)| worker).chain(&blind);
         let workers = workers.chain(left.iter().map(|(_, worker, _)| worker));
@@ -142,11 +143,12 @@ impl SavedJob {
             return Err(wrong("it names a worker that there is not"));
         }
         let counts = self.launched_at.iter().chain(of_fetches.iter().map(|(_, n)| n));
+        let tasks = of_task.iter().map(|&(kind, index, _)| (kind, index));
+        let mut tasks = tasks.chain(of_losses.iter().map(|&(kind, index, _)| (kind, index)));
         let costs = &self.costs;
         let in_bounds = counts.copied().all(|n| n <= MOST)
             && by_worker.iter().all(|&(_, n)| n <= MOST_FAILURES)
-            && of_task.iter().all(|&(kind, index, _)| index < [self.spec.n_maps, self.spec.n_reduces][kind])
-            && of_losses.iter().all(|&(kind, index, _)| index < [self.spec.n_maps, self.spec.n_reduces][kind])
+            && tasks.all(|(kind, index)| index < [self.spec.n_maps, self.spec.n_reduces][kind])
             && costs.launched <= MOST
             && costs.won.checked_add(costs.lost).is_some_and(|over| over <= costs.launched);
         if !in_bounds {
@@ -163,8 +165,7 @@ impl SavedJob {
             job.touched.grow(worker + 1);
             job.touched.insert(worker);
         }
-        let none = by_worker.is_empty() && of_task.is_empty() && blind.is_empty() && of_fetches.is_empty();
-        if !none || !left.is_empty() || !of_losses.is_empty() {
+        if any_failures {
             let max = job.spec.conf.max_tracker_failures;
             *job.failures.make() = JobFailures {
                 flaky: by_worker.iter().filter(|&&(_, n)| n >= max).count() as u32,

@@ -37,10 +37,6 @@ impl ShortFailures {
         self.0.iter()
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-
     /// One more. Where there is no room, one that came in the middle and that nobody has done makes it.
     pub(crate) fn add(&mut self, task: TaskId) {
         if self.0.len() >= MOST_KEPT {

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::short_failures::ShortFailures;
 use super::topology::{HostId, RackId};
 use crate::job::{AttemptId, JobId, PerKind, TaskKind, WorkerId};
 use crate::time::Time;
@@ -112,8 +111,6 @@ pub struct Worker {
     pub(crate) blacklisted: bool,
     /// Whether it is that for failing every task at once.
     pub(crate) black_hole: bool,
-    /// What it failed soon after the start since it last succeeded at anything; of a lost worker, nothing.
-    pub(crate) short_failures: ShortFailures,
     /// When it was last heard of before it was lost and had not been asked to go; `None` if that never was.
     pub(crate) fell_silent: Option<Time>,
     /// Whether nobody can fetch from it.

@@ -96,23 +96,20 @@ impl MinEdf {
         self.plans.insert(job.id(), plan);
     }
 
-    /// Computes the demand of a job with a deadline as when it came, but for the time that is gone and the tasks that are done.
-    fn compute(&mut self, job: &Job, state: &ClusterState) {
-        let (Some(plan), Some(deadline)) = (self.plans.get_mut(job.id()), job.deadline()) else { return };
+    /// Computes the demand of a job with a deadline as when it came, but for the time that is gone and the tasks that are done;
+    /// true if it has other limits now.
+    fn compute(&mut self, job: &Job, state: &ClusterState) -> bool {
+        let (Some(plan), Some(deadline)) = (self.plans.get_mut(job.id()), job.deadline()) else { return false };
+        let before = plan.limits;
         let left = |kind| job.tasks(kind).n_left();
         plan.compute(left(TaskKind::Map), left(TaskKind::Reduce), deadline.since(state.now()), self.bound, state);
+        plan.limits != before
     }
 
-    /// Computes the demand for what is left of a job where it may change; true if it has other limits now.
+    /// As [`MinEdf::compute`], where the demand for what is left of a job may change.
     fn again(&mut self, job: &Job, state: &ClusterState) -> bool {
-        let limits = |plans: &PerJob<Plan>| plans.get(job.id()).map(|plan| plan.limits);
-        let before = limits(&self.plans);
         let fixed = |plan: &Plan| !self.recompute && plan.source != Source::OwnTasks;
-        if self.plans.get(job.id()).is_none_or(fixed) {
-            return false;
-        }
-        self.compute(job, state);
-        limits(&self.plans) != before
+        !self.plans.get(job.id()).is_none_or(fixed) && self.compute(job, state)
     }
 }
 
@@ -228,7 +225,9 @@ impl JobOrder for MinEdf {
         if order.bound == self.bound {
             return Ok(order);
         }
-        state.jobs().for_each(|job| order.compute(job, state));
+        for job in state.jobs() {
+            order.compute(job, state);
+        }
         Ok(order)
     }
 

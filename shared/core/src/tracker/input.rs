@@ -74,7 +74,7 @@ pub enum Input {
     /// The connections of a worker closed, and it did not come back within seconds: it is lost at once, and had not been asked
     /// to go.
     Gone {
-        /// Which.
+        /// The worker that is not there any more.
         worker: WorkerId,
         /// The registration whose connections closed; an older one is ignored.
         incarnation: u64,

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use howdah_core::cluster::ClusterState;
+use howdah_core::cluster::{ClusterState, EndCause};
 use howdah_core::job::{
     AttemptId, JobConf, JobId, JobSpec, JobState, Phase, Progress, Requirements, SplitHosts, TaskKind, WorkerId,
 };
@@ -351,6 +351,13 @@ impl Cluster {
             None => true,
         });
         taken
+    }
+
+    pub fn ends(&mut self) -> Vec<(AttemptId, AttemptState, EndCause)> {
+        self.take(|effect| match *effect {
+            Effect::AttemptEnded { attempt, state, cause, .. } => Some((attempt, state, cause)),
+            _ => None,
+        })
     }
 
     pub fn launches(&mut self) -> Vec<(u32, AttemptId)> {

@@ -30,9 +30,8 @@ impl JobTracker {
             failures.left.clear();
         }
         let now = self.state.now;
-        self.state.failing = 0;
+        self.state.failing.clear();
         for worker in &mut self.state.workers {
-            worker.short_failures.clear();
             worker.parked = None;
             worker.news = false;
             worker.calling = 0;

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::JobTracker;
-use crate::cluster::{Attempt, WorkerState};
+use crate::cluster::{Attempt, MOST_KEPT, WorkerState};
 use crate::job::{JobId, TaskId, WorkerId};
 use crate::time::Span;
 
@@ -24,64 +24,50 @@ impl JobTracker {
         if self.state.job(attempt.id.job).is_none() {
             return;
         }
-        let worker = &mut self.state.workers[attempt.worker.0 as usize];
+        let worker = &self.state.workers[attempt.worker.0 as usize];
         let is_short = self.state.now.since(attempt.started) <= self.config.short_failure();
         let counts = self.config.blacklist.enforced && self.config.blacklist.short_failures > 0;
         if !counts || !is_short || worker.blacklisted || worker.state == WorkerState::Lost {
             return;
         }
-        self.state.failing += u32::from(worker.short_failures.is_empty());
-        worker.short_failures.add(attempt.id.task());
+        self.state.failing.entry(attempt.worker).or_default().add(attempt.id.task());
         self.set_aside(attempt.worker);
     }
 
     /// A worker has done a task: it is no black hole, and others that failed the task may be.
     pub(super) fn note_done(&mut self, task: TaskId, by: WorkerId) {
-        if self.state.failing == 0 {
+        if self.state.failing.is_empty() {
             return;
         }
-        self.clear_short_failures(by);
-        for index in 0..self.state.workers.len() {
-            if self.state.workers[index].short_failures.note_done(task) {
-                self.set_aside(WorkerId(index as u32));
-            }
-        }
+        self.state.failing.remove(&by);
+        let rows = self.state.failing.iter_mut();
+        let news: Vec<WorkerId> = rows.filter_map(|(&id, row)| row.note_done(task).then_some(id)).collect();
+        news.into_iter().for_each(|id| self.set_aside(id));
     }
 
     /// A job is over: nobody else will do what is left of it.
     pub(super) fn forget_short_failures(&mut self, job: JobId) {
-        if self.state.failing == 0 {
-            return;
-        }
-        for worker in self.state.workers.iter_mut().filter(|worker| !worker.short_failures.is_empty()) {
-            worker.short_failures.forget_job(job);
-            self.state.failing -= u32::from(worker.short_failures.is_empty());
-        }
-    }
-
-    /// Nothing is held against a worker any more, or it is not there.
-    pub(super) fn clear_short_failures(&mut self, id: WorkerId) {
-        let short_failures = &mut self.state.workers[id.0 as usize].short_failures;
-        self.state.failing -= u32::from(!short_failures.is_empty());
-        short_failures.clear();
+        self.state.failing.retain(|_, row| {
+            row.forget_job(job);
+            !row.is_empty()
+        });
     }
 
     /// Lists a worker if it is a black hole.
     fn set_aside(&mut self, id: WorkerId) {
-        let row = &self.state.workers[id.0 as usize].short_failures;
-        let enough = row.len() >= self.config.blacklist.short_failures as usize;
-        if !enough || !self.others_do(id) || !self.may_be_listed(id) {
+        let enough = (self.config.blacklist.short_failures as usize).min(MOST_KEPT);
+        if self.state.failing.get(&id).is_none_or(|row| row.len() < enough)
+            || !self.others_do(id)
+            || !self.may_be_listed(id)
+        {
             return;
         }
         let now = self.state.now;
         let worker = &mut self.state.workers[id.0 as usize];
         let missing = self.config.blacklist.max_faults.min(MOST_FAULTS).saturating_sub(worker.n_faults());
-        self.config.blacklist.memory.add(&mut worker.faults, now);
-        if let Some((_, n)) = worker.faults.last_mut() {
-            *n += missing.saturating_sub(1);
-        }
+        self.config.blacklist.memory.add(&mut worker.faults, missing.max(1), now);
         (worker.blacklisted, worker.black_hole) = (true, true);
-        self.clear_short_failures(id);
+        self.state.failing.remove(&id);
         self.settle_worker(id);
         self.next_forgiving = self.first_forgiving();
     }
@@ -93,7 +79,7 @@ impl JobTracker {
             let mut attempts = self.state.attempts_of(task);
             attempts.any(|attempt| attempt.worker != id && self.state.now.since(attempt.started) > long)
         };
-        let row = self.state.workers[id.0 as usize].short_failures.iter();
+        let row = self.state.failing.get(&id).into_iter().flat_map(|row| row.iter());
         let done: BTreeSet<TaskId> = row.filter(|one| one.done || runs(one.task)).map(|one| one.task).collect();
         done.len() >= DONE_ELSEWHERE
     }

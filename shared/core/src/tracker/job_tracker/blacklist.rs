@@ -13,8 +13,8 @@ use crate::time::{Span, Time};
 use crate::tracker::{FaultMemory, Rejection};
 
 impl FaultMemory {
-    /// Notes one fault.
-    pub(super) fn add(&self, faults: &mut Faults, now: Time) {
+    /// Notes so many faults.
+    pub(super) fn add(&self, faults: &mut Faults, more: u32, now: Time) {
         let start = match *self {
             FaultMemory::Window { bucket_ms, .. } => bucket_start(now, bucket_ms),
             FaultMemory::Forgive { .. } => {
@@ -28,8 +28,8 @@ impl FaultMemory {
             }
         };
         match faults.last_mut() {
-            Some(last) if last.0 == start => last.1 += 1,
-            _ => faults.push((start, 1)),
+            Some(last) if last.0 == start => last.1 += more,
+            _ => faults.push((start, more)),
         }
     }
 
@@ -72,10 +72,10 @@ impl JobTracker {
         for id in faulty {
             let now = self.state.now;
             let worker = &mut self.state.workers[id.0 as usize];
-            self.config.blacklist.memory.add(&mut worker.faults, now);
+            self.config.blacklist.memory.add(&mut worker.faults, 1, now);
             if !worker.blacklisted && self.config.blacklist.enforced && self.exceeds(id) {
                 self.state.workers[id.0 as usize].blacklisted = true;
-                self.clear_short_failures(id);
+                self.state.failing.remove(&id);
                 self.settle_worker(id);
             }
             self.next_forgiving = self.first_forgiving();
@@ -120,7 +120,7 @@ impl JobTracker {
         };
         worker.faults.clear();
         (worker.blacklisted, worker.black_hole) = (false, false);
-        self.clear_short_failures(id);
+        self.state.failing.remove(&id);
         if self.state.workers[id.0 as usize].state != WorkerState::Lost {
             self.settle_worker(id);
         }
@@ -160,7 +160,7 @@ mod tests {
         let memory = FaultMemory::Window { window_ms: 60, bucket_ms: 20 };
         let mut faults = Faults::new();
         for ms in [5, 19, 20, 41] {
-            memory.add(&mut faults, Time::from_ms(ms));
+            memory.add(&mut faults, 1, Time::from_ms(ms));
         }
         let left = |faults: &mut Faults, ms| {
             memory.forget(faults, Time::from_ms(ms));
@@ -174,8 +174,8 @@ mod tests {
     fn forgiving_takes_one_fault_each_time() {
         let memory = FaultMemory::Forgive { every_ms: 10 };
         let mut faults = Faults::new();
-        memory.add(&mut faults, Time::from_ms(0));
-        memory.add(&mut faults, Time::from_ms(5));
+        memory.add(&mut faults, 1, Time::from_ms(0));
+        memory.add(&mut faults, 1, Time::from_ms(5));
         let left = |faults: &mut Faults, ms| {
             memory.forget(faults, Time::from_ms(ms));
             faults.iter().map(|&(_, n)| n).sum::<u32>()

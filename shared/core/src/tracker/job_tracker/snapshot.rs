@@ -15,7 +15,8 @@ use super::liveness::Liveness;
 use super::parking::Parking;
 use super::work::Work;
 use crate::cluster::{
-    ClusterState, JobSummary, MOST_KEPT, Parked, ShortFailure, SpeculationCosts, Topology, Vitals, Worker, WorkerState,
+    ClusterState, JobSummary, MOST_KEPT, Parked, ShortFailure, ShortFailures, SpeculationCosts, Topology, Vitals,
+    Worker, WorkerState,
 };
 use crate::job::requirement::MAX_ATTRIBUTES;
 use crate::job::{AttemptId, JobId, PerKind, TaskId, TaskKind, WorkerId};
@@ -91,17 +92,13 @@ struct SavedWorker {
     strays: Vec<(JobId, TaskKind, u32, u16, u32)>,
     /// When, and how many.
     faults: Vec<(Time, u32)>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     black_hole: bool,
     /// What it failed soon after the start, and whether another worker has done it since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     short_failures: Vec<(JobId, TaskKind, u32, bool)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fell_silent: Option<Time>,
-}
-
-fn is_false(truth: &bool) -> bool {
-    !*truth
 }
 
 /// A snapshot that no master can be made of.
@@ -149,7 +146,7 @@ impl Snapshot {
 }
 
 impl SavedWorker {
-    fn of(worker: &Worker) -> SavedWorker {
+    fn of(worker: &Worker, failed: Option<&ShortFailures>) -> SavedWorker {
         let stray =
             |&(AttemptId { job, kind, index, number }, report): &(AttemptId, u32)| (job, kind, index, number, report);
         let forgives = planted(Fault::SnapshotForgives);
@@ -177,9 +174,9 @@ impl SavedWorker {
             strays: worker.strays.iter().map(stray).collect(),
             faults: worker.faults.to_vec(),
             black_hole: worker.black_hole && !forgives,
-            short_failures: worker
-                .short_failures
-                .iter()
+            short_failures: failed
+                .into_iter()
+                .flat_map(ShortFailures::iter)
                 .map(|&ShortFailure { task: TaskId { job, kind, index }, done }| (job, kind, index, done))
                 .collect(),
             fell_silent: worker.fell_silent,
@@ -207,11 +204,6 @@ impl SavedWorker {
             draining: self.draining,
             blacklisted: self.blacklisted,
             black_hole: self.black_hole,
-            short_failures: self
-                .short_failures
-                .into_iter()
-                .map(|(job, kind, index, done)| ShortFailure { task: TaskId { job, kind, index }, done })
-                .collect(),
             fell_silent: self.fell_silent,
             unreachable: self.unreachable,
             slots: self.slots,
@@ -292,7 +284,12 @@ impl JobTracker {
             last_job: if forgets { 0 } else { self.state.last_job() },
             ended: self.state.ended_jobs().map(|(_, summary)| *summary).filter(|_| !forgets).collect(),
             costs: self.state.costs,
-            workers: self.state.workers.iter().map(SavedWorker::of).collect(),
+            workers: self
+                .state
+                .workers
+                .iter()
+                .map(|worker| SavedWorker::of(worker, self.state.failing.get(&worker.id)))
+                .collect(),
             topology: self.state.topology.clone(),
             heard: self.liveness.in_order().collect(),
             turn: self.parking.turns(),
@@ -316,11 +313,17 @@ impl JobTracker {
         let mut state = ClusterState::new();
         (state.now, state.epoch, state.costs) = (snapshot.now, snapshot.epoch, snapshot.costs);
         state.topology = snapshot.topology;
-        for (number, saved) in snapshot.workers.into_iter().enumerate() {
-            let worker = saved.restored(WorkerId(number as u32), &mut state.topology);
+        for (number, mut saved) in snapshot.workers.into_iter().enumerate() {
+            let id = WorkerId(number as u32);
+            if !saved.short_failures.is_empty() {
+                let failed = std::mem::take(&mut saved.short_failures).into_iter();
+                let failed =
+                    failed.map(|(job, kind, index, done)| ShortFailure { task: TaskId { job, kind, index }, done });
+                state.failing.insert(id, failed.collect());
+            }
+            let worker = saved.restored(id, &mut state.topology);
             state.totals.count(&worker, true);
             state.unreachable += u32::from(worker.unreachable);
-            state.failing += u32::from(!worker.short_failures.is_empty());
             state.names.insert(worker.name.clone(), worker.id);
             state.workers.push(worker);
         }

@@ -13,7 +13,7 @@ use crate::job::{AttemptId, WorkerId};
 use crate::time::{Span, Time};
 
 /// Of silence between two workers that fell silent together: a report may be as old as a heartbeat, and as long held back.
-const BEATS: u64 = 2;
+const HEARTBEATS: u64 = 2;
 
 impl JobTracker {
     /// Counts the loss of a worker that was not asked to go for what it ran; returns the attempt whose task has had enough.
@@ -56,12 +56,12 @@ impl JobTracker {
     /// with it and are lost, or back, did not go on.
     fn others_went_on(&self, id: WorkerId, at: Time) -> bool {
         let longest = interval::longest_ms(&self.config.heartbeat, self.state.totals.present);
-        let beats = Span::from_ms(longest.saturating_mul(BEATS));
-        let with_it = |worker: &&Worker| worker.fell_silent.is_some_and(|fell| fell + beats >= at);
+        let silence = Span::from_ms(longest.saturating_mul(HEARTBEATS));
+        let with_it = |worker: &&Worker| worker.fell_silent.is_some_and(|fell| fell + silence >= at);
         let others = || self.state.workers.iter().filter(|worker| worker.id != id);
         let present = |worker: &&Worker| worker.state != WorkerState::Lost;
         let concerned = others().filter(|worker| present(worker) || with_it(worker)).count();
-        let goes_on = |worker: &&Worker| present(worker) && !with_it(worker) && worker.last_contact > at + beats;
+        let goes_on = |worker: &&Worker| present(worker) && !with_it(worker) && worker.last_contact > at + silence;
         let went_on = others().filter(goes_on).count();
         went_on > 0 && went_on * 2 >= concerned
     }

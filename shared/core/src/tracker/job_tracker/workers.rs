@@ -34,8 +34,7 @@ impl JobTracker {
             }
             if !lost {
                 let kept = self.kept_of(registration);
-                let drained = self.state.workers[id.0 as usize].draining;
-                self.lose_worker_but(id, &kept, if drained { Parting::Asked } else { Parting::Unasked });
+                self.lose_worker_but(id, &kept, Parting::Unasked);
             }
         }
         let fresh = self.new_worker(registration);
@@ -76,7 +75,6 @@ impl JobTracker {
             draining: false,
             blacklisted: false,
             black_hole: false,
-            short_failures: Default::default(),
             fell_silent: None,
             unreachable: false,
             slots: [registration.map_slots, registration.reduce_slots],
@@ -158,11 +156,11 @@ impl JobTracker {
     /// As [`JobTracker::lose_worker`], but for these map outputs.
     fn lose_worker_but(&mut self, id: WorkerId, kept: &BTreeSet<TaskId>, parting: Parting) {
         self.liveness.remove(id);
-        self.clear_short_failures(id);
+        self.state.failing.remove(&id);
         let worker = &mut self.state.workers[id.0 as usize];
         let was_parked = self.parking.leave(worker);
         let was_calling = std::mem::take(&mut worker.calling) != 0;
-        worker.draining = false;
+        let was_drained = std::mem::take(&mut worker.draining);
         worker.news = false;
         worker.free = [0; 2];
         worker.forget.clear();
@@ -177,7 +175,8 @@ impl JobTracker {
         self.out.push(Effect::WorkerState { worker: id, state: WorkerState::Lost });
         self.observe(Change::Worker { worker: id });
         let concerned = self.charge_for_loss(id, kept);
-        let last_straw = if parting == Parting::Unasked { self.charge_tasks(id) } else { None };
+        let was_asked = was_drained || parting == Parting::Asked;
+        let last_straw = if was_asked { None } else { self.charge_tasks(id) };
         while let Some(&slot) = self.state.workers[id.0 as usize].attempts.last() {
             let attempt = self.state.attempts.at(slot);
             if Some(attempt.id) == last_straw && !attempt.detached {

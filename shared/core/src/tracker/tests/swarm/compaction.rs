@@ -110,6 +110,7 @@ impl World {
         self.synced_snapshots = self.synced_snapshots.saturating_sub(first);
         self.synced -= gone;
         self.watched -= gone;
+        self.entries_are_gone(gone);
     }
 
     /// What a kill leaves of the last snapshot: nothing, or all of it.

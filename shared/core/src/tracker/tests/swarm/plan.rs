@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::odd::Odd;
-use crate::job::{AttemptId, JobConf, JobId, JobSpec};
+use crate::job::{AttemptId, JobConf, JobId, JobSpec, WorkerId};
 use crate::schedulers::{Scheduler, by_name};
 use crate::time::Span;
-use crate::tracker::{ClusterConfig, HeartbeatRule, SchedulerChoice};
+use crate::tracker::{ClusterConfig, HeartbeatRule, Registration, SchedulerChoice};
 
 /// Random numbers; the same seed gives the same world.
 #[derive(Clone, Debug)]
@@ -98,6 +98,28 @@ impl Plan {
             master_crashes: dice.pick(&[0, 100, 30, 10]),
             faults_for,
             odd_seed,
+        }
+    }
+
+    /// What a node says when it registers.
+    pub(super) fn registration(
+        &self,
+        node: usize,
+        worker: WorkerId,
+        incarnation: u64,
+        kept: Vec<AttemptId>,
+    ) -> Registration {
+        let [map_slots, reduce_slots] = self.slots[node];
+        Registration {
+            worker,
+            incarnation,
+            name: format!("w{node}"),
+            host: format!("h{node}"),
+            rack: "/r".to_owned(),
+            map_slots,
+            reduce_slots,
+            attributes: Vec::new(),
+            kept,
         }
     }
 

@@ -8,7 +8,7 @@ use super::plan::{Dice, Plan};
 use super::world::{Event, World};
 use crate::job::{AttemptId, TaskKind, WorkerId};
 use crate::time::{Span, Time};
-use crate::tracker::{Effect, Input, JobTracker, Registration, WorkerState};
+use crate::tracker::{Effect, Input, JobTracker, WorkerState};
 
 /// How long a closed connection may take to come back.
 const COMES_BACK: Span = Span::from_secs(3);
@@ -39,7 +39,7 @@ type Held = (Vec<(bool, bool, bool, u32, usize, Option<Time>)>, Vec<((TaskKind, 
 pub(super) fn held(tracker: &JobTracker) -> Held {
     let state = tracker.state();
     let of = |worker: &crate::cluster::Worker| {
-        let (short, silent) = (worker.short_failures.len(), worker.fell_silent);
+        let (short, silent) = (state.failing.get(&worker.id()).map_or(0, |row| row.len()), worker.fell_silent);
         (worker.draining, worker.blacklisted, worker.black_hole, worker.n_faults(), short, silent)
     };
     let losses = state.jobs().filter_map(|job| job.failures.get());
@@ -81,6 +81,11 @@ pub(super) fn only_takers_get_tasks(
 }
 
 impl World {
+    /// So many entries were removed from the beginning of the journal.
+    pub(super) fn entries_are_gone(&mut self, n: usize) {
+        self.requests.noted.0 = self.requests.noted.0.saturating_sub(n);
+    }
+
     pub(super) fn begin_requests(&mut self) {
         if self.requests.happen {
             self.next_request();
@@ -149,22 +154,9 @@ impl World {
     }
 
     pub(super) fn on_registered_again(&mut self, node: usize, incarnation: u64, kept: Vec<AttemptId>) {
-        let name = format!("w{node}");
-        let Some(worker) = self.master.as_ref().and_then(|master| master.tracker.state().worker_named(&name)) else {
-            return;
-        };
-        let [map_slots, reduce_slots] = self.plan.slots[node];
-        let hello = Registration {
-            worker: worker.id(),
-            incarnation,
-            name,
-            host: format!("h{node}"),
-            rack: "/r".to_owned(),
-            map_slots,
-            reduce_slots,
-            attributes: Vec::new(),
-            kept,
-        };
+        let state = self.master.as_ref().map(|master| master.tracker.state());
+        let Some(worker) = state.and_then(|state| state.worker_named(&format!("w{node}"))) else { return };
+        let hello = self.plan.registration(node, worker.id(), incarnation, kept);
         self.requests.n += u64::from(self.master(vec![Input::Register(Box::new(hello))]));
     }
 

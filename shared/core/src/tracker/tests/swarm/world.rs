@@ -15,7 +15,7 @@ use super::watch::Watch;
 use crate::job::{AttemptId, JobId, JobState, Phase, Progress, TaskId, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::task_tracker::{TaskTracker, TrackerConfig, TrackerEffect, TrackerInput};
-use crate::tracker::{Effect, Input, Registration, Report, Vitals};
+use crate::tracker::{Effect, Input, Report, Vitals};
 
 /// How long after the last fault everything has to be over.
 const CALM: Span = Span::from_secs(1_200);
@@ -422,24 +422,14 @@ impl World {
     fn on_register(&mut self, node: usize, life: u32, incarnation: u64, kept: Vec<AttemptId>) {
         let Some(master) = &mut self.master else { return self.break_call(node) };
         let state = master.tracker.state();
-        let name = format!("w{node}");
-        let worker = state.worker_named(&name).map_or(WorkerId(state.workers().len() as u32), |worker| worker.id());
+        let worker = state
+            .worker_named(&format!("w{node}"))
+            .map_or(WorkerId(state.workers().len() as u32), |worker| worker.id());
         let known = state.worker(worker).map_or(0, |worker| worker.incarnation());
         if incarnation >= known {
             master.waiting.remove(&worker);
         }
-        let [map_slots, reduce_slots] = self.plan.slots[node];
-        let hello = Registration {
-            worker,
-            incarnation,
-            name,
-            host: format!("h{node}"),
-            rack: "/r".to_owned(),
-            map_slots,
-            reduce_slots,
-            attributes: Vec::new(),
-            kept: kept.clone(),
-        };
+        let hello = self.plan.registration(node, worker, incarnation, kept.clone());
         let interval = Span::from_ms(u64::from(master.tracker.interval_ms()));
         let taken = self.master(vec![Input::Register(Box::new(hello))]) && incarnation >= known;
         if taken && !self.is_lost(node) {
