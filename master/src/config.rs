@@ -312,9 +312,8 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, 
 impl MasterConfig {
     /// The setting by which other machines get at it, and its value: either of its ports, as jobs are killed over HTTP, too.
     pub fn serves_others(&self) -> Option<(&'static str, &str)> {
-        let settings = [("listen", Some(&self.listen)), ("http_listen", self.http_listen.as_ref())];
-        let said = settings.into_iter().filter_map(|(setting, listen)| Some((setting, listen?.as_str())));
-        { said }.find(|(_, listen)| !listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback()))
+        let http = self.http_listen.as_deref().map(|listen| ("http_listen", listen));
+        std::iter::once(("listen", &*self.listen)).chain(http).find(|(_, listen)| HostPort::others_reach(listen))
     }
 }
 

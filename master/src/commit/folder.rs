@@ -40,8 +40,9 @@ fn is_not_offered(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP))
 }
 
-/// What a sync said. Where there is none, the file system has done what it does.
-fn settled(synced: io::Result<()>) -> io::Result<()> {
+/// Puts what is open on the disk. Where there is no such call, the file system has done what it does.
+fn sync_open(open: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let synced = step("sync", name).and_then(|()| Ok(rustix::fs::fsync(open)?));
     synced.or_else(|error| if is_not_offered(&error) { Ok(()) } else { Err(error) })
 }
 
@@ -106,10 +107,7 @@ impl Folder {
         let above = OsStr::new("..");
         match self.folder(above) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-            above_it => settled(above_it.and_then(|folder| {
-                step("sync", above)?;
-                Ok(rustix::fs::fsync(&folder.0)?)
-            })),
+            folder => sync_open(&folder?.0, above),
         }
     }
 
@@ -254,13 +252,13 @@ impl Store for Folder {
     }
 
     fn sync(&self) -> io::Result<()> {
-        settled(step("sync", ".".as_ref()).and_then(|()| Ok(rustix::fs::fsync(&self.0)?)))
+        sync_open(&self.0, ".".as_ref())
     }
 
     fn sync_file(&self, name: &str) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | unlinked();
         let file = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
-        settled(step("sync", name.as_ref()).and_then(|()| Ok(rustix::fs::fsync(&file)?)))
+        sync_open(&file, name.as_ref())
     }
 
     fn is_linked_to(&self, name: &OsStr, target: &Folder) -> io::Result<bool> {

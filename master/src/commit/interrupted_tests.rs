@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustix::io::Errno;
 
-use super::steps::{Refused, is_over_before, refusing, steps_of};
+use super::steps::{Refused, is_over_before, refusing, refusing_once, steps_of};
 use super::*;
 
 /// An output with three winners, one of which has a second file and a folder, and with attempts that do not count.
@@ -157,10 +157,34 @@ fn a_file_system_that_syncs_no_directories_is_good_enough_and_a_disk_that_fails_
         let error = refusing((fails, Errno::IO), || promote(&promotion)).unwrap_err();
         assert!(matches!(error, CommitError::Unsynced { .. }), "{at}: {error}");
         let left = tree(&output);
-        let in_place = left.keys().filter(|path| !path.starts_with(output.join(TEMPORARY)) && !path.ends_with(SUCCESS));
+        let in_place = left.keys().filter(|path| !path.starts_with(output.join(TEMPORARY)));
         assert_eq!(in_place.count(), 0, "{at}: what did not come to the disk is taken back: {left:?}");
         abort(&promotion.output, true).unwrap();
         assert!(!output.exists(), "{at}");
         fs::create_dir(&output).unwrap();
+    }
+}
+
+#[test]
+fn a_share_that_is_away_for_a_moment_costs_no_part() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    let fail: [fn(&str) -> bool; 5] = [
+        |step| step == "sync ..",
+        |step| step.starts_with("move part-r-00002"),
+        |step| step == "sync .",
+        |step| step == "create _SUCCESS",
+        |step| step == "sync _SUCCESS",
+    ];
+    ready(&output, true);
+    for is_lazy in [false, true] {
+        let promotion = Promotion { is_lazy, ..ready_again(&output, true) };
+        promote(&promotion).unwrap();
+        let right = tree(&output);
+        for (at, fails) in fail.into_iter().enumerate() {
+            let promotion = Promotion { is_lazy, ..ready_again(&output, true) };
+            refusing_once((fails, Errno::STALE), || promote(&promotion)).unwrap();
+            assert_eq!(tree(&output), right, "{at}, lazy: {is_lazy}");
+        }
     }
 }

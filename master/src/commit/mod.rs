@@ -197,7 +197,7 @@ pub(crate) fn make_again(output: &Output) -> io::Result<bool> {
 pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
     let output = promotion.output.directory();
     match &promotion.output.place {
-        Place::Here => again_while_away(|| {
+        Place::Here => again_while_away(|moved, is_last| {
             let folder = Folder::open(output).map_err(failed("open", output))?;
             match others_mark(&folder, &promotion.output) {
                 Some(job) => Err(CommitError::Theirs { directory: output.to_owned(), job }),
@@ -206,20 +206,28 @@ pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
                     if promotion.sync {
                         folder.sync_name().map_err(unsynced(output))?;
                     }
-                    promote_in(&folder, promotion)
+                    promote_in(&folder, promotion, moved, is_last)
                 }
             }
         }),
-        Place::Hdfs(place) => promote_in(&remote::open(place).map_err(failed("open", output))?, promotion),
-        Place::Bucket(place) => promote_in(&bucket::open(place).map_err(failed("open", output))?, promotion),
+        Place::Hdfs(place) => {
+            promote_in(&remote::open(place).map_err(failed("open", output))?, promotion, &mut Vec::new(), true)
+        }
+        Place::Bucket(place) => {
+            promote_in(&bucket::open(place).map_err(failed("open", output))?, promotion, &mut Vec::new(), true)
+        }
         Place::Unknown(problem) => Err(CommitError::Unknown(problem.clone())),
     }
 }
 
-/// A file system that is away, as a share whose server restarts, is waited for as a name node is.
-fn again_while_away(promote: impl Fn() -> Result<(), CommitError>) -> Result<(), CommitError> {
+/// A file system that is away, as a share whose server restarts, is waited for as a name node is. Between two tries all stays as
+/// it is, as after a kill; `promote` gets what all of them moved, and whether it is the last one.
+fn again_while_away(
+    mut promote: impl FnMut(&mut Vec<OsString>, bool) -> Result<(), CommitError>,
+) -> Result<(), CommitError> {
+    let mut moved = Vec::new();
     for wait in waits::LONG.waits {
-        match promote() {
+        match promote(&mut moved, false) {
             Err(error) if error.is_away_here() => {
                 tracing::warn!(%error, "an output cannot be put in its place now; tried again");
                 std::thread::sleep(*wait);
@@ -227,7 +235,7 @@ fn again_while_away(promote: impl Fn() -> Result<(), CommitError>) -> Result<(),
             done => return done,
         }
     }
-    promote()
+    promote(&mut moved, true)
 }
 
 /// The job whose output the directory is by its mark, if that is another one: somebody removed ours and let it be made anew.
@@ -235,20 +243,30 @@ fn others_mark(folder: &Folder, output: &Output) -> Option<String> {
     folder.marked_by().filter(|job| !output.job.is_empty() && *job != output.job)
 }
 
-fn promote_in(folder: &impl Store, promotion: &Promotion) -> Result<(), CommitError> {
-    let mut moved = Vec::new();
-    let promoted = promote_into(folder, promotion, &mut moved);
+fn promote_in(
+    folder: &impl Store,
+    promotion: &Promotion,
+    moved: &mut Vec<OsString>,
+    is_last: bool,
+) -> Result<(), CommitError> {
+    let promoted = promote_into(folder, promotion, moved);
     if let Err(CommitError::Gone { attempts, directory }) = promoted {
         let attempts = withdraw(folder, promotion, attempts)?;
         return Err(CommitError::Gone { attempts, directory });
     }
-    if let Err(error) = &promoted {
+    if let Err(error) = &promoted
+        && (is_last || !error.is_away_here())
+    {
+        // Whoever sees the mark may take what is beside it, which goes now.
+        if matches!(error, CommitError::Unsynced { .. }) {
+            let _ = folder.remove(SUCCESS.as_ref());
+        }
         // What stands in the way of the promotion may be somebody else's.
         let occupied = match error {
             CommitError::Occupied { path, .. } => path.file_name(),
             _ => None,
         };
-        take_back(folder, promotion, &moved, occupied);
+        take_back(folder, promotion, moved, occupied);
     }
     promoted
 }

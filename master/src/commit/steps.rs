@@ -17,6 +17,8 @@ struct Plan {
     /// Before the step with this index the work ends.
     end_before: Option<usize>,
     refused: Option<Refused>,
+    /// How many more are; `None` for all.
+    refusals: Option<u32>,
 }
 
 /// Steps of which this holds get that answer of the system.
@@ -35,7 +37,10 @@ pub(super) fn step(what: &str, name: &OsStr) -> io::Result<()> {
         if plan.end_before == Some(plan.taken.len()) {
             return None;
         }
-        let refused = plan.refused.filter(|(is_meant, _)| is_meant(&said));
+        let refused = plan.refused.filter(|(is_meant, _)| plan.refusals != Some(0) && is_meant(&said));
+        if refused.is_some() {
+            plan.refusals = plan.refusals.map(|left| left - 1);
+        }
         plan.taken.push(said);
         Some(refused.map_or(Ok(()), |(_, errno)| Err(errno.into())))
     });
@@ -64,6 +69,12 @@ pub(super) fn steps_of<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
 /// Whether the work was over before the step with this index; if it was not, it ended just before it.
 pub(super) fn is_over_before(step: usize, refused: Option<Refused>, work: impl FnOnce()) -> bool {
     planned(Plan { end_before: Some(step), refused, ..Plan::default() }, work).0.is_some()
+}
+
+/// Does the work, of whose steps the first one of which this holds is refused.
+pub(super) fn refusing_once<T>(refused: Refused, work: impl FnOnce() -> T) -> T {
+    let plan = Plan { refused: Some(refused), refusals: Some(1), ..Plan::default() };
+    planned(plan, work).0.expect("nobody ended it")
 }
 
 /// Does the work while some of its steps are refused.

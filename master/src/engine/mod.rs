@@ -53,7 +53,7 @@ use crate::journal::JournalError;
 use crate::prediction::Feed;
 use crate::recorder::Recorder;
 use crate::recovery::Unfinished;
-use crate::tables::{JobRow, Tables};
+use crate::tables::{Going, JobRow, Tables};
 use message::{Pending, Query};
 
 /// Messages in one batch at most, so that one frame stays small.
@@ -293,7 +293,7 @@ impl Engine {
             }
             Message::Request { input, reply } => {
                 if let Input::Goodbye { worker, incarnation } = input {
-                    self.tables.goodbye(worker, incarnation);
+                    self.tables.goes(worker, incarnation, Going::Stopped);
                 }
                 self.pending.push(Pending::Request { reply });
                 self.record(input);

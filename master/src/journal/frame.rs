@@ -132,12 +132,6 @@ impl Layout {
         Ok(Some(payload))
     }
 
-    /// How many bytes of payload a prefix announces.
-    pub(super) fn length(self, prefix: &[u8]) -> Option<u64> {
-        let at = self.prefix() - 8;
-        prefix.get(at..at + 4)?.first_chunk::<4>().map(|&bytes| u64::from(u32::from_le_bytes(bytes)))
-    }
-
     /// What the bytes at `offset` say that follows, if they are the prefix of a frame.
     pub(super) fn claim(self, bytes: &[u8], offset: usize) -> Option<Claim> {
         let head = bytes.get(offset..)?.get(..self.prefix())?;

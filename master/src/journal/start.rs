@@ -109,7 +109,7 @@ fn first_frame(path: &Path) -> Option<v1::JournalFrame> {
     let size = file.metadata().ok()?.len();
     let mut bytes = vec![0; Layout::Two.prefix()];
     file.read_exact(&mut bytes).ok()?;
-    let claimed = Layout::Two.length(&bytes)?;
+    let claimed = Layout::Two.claim(&bytes, 0)?.length as u64;
     if claimed > size {
         return None;
     }

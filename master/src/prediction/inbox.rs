@@ -1,4 +1,4 @@
-//! Where finished tasks wait until the prediction thread looks.
+//! Where launched and finished tasks wait until the prediction thread looks.
 //!
 //! Waking a thread for each of them would cost the core's thread more than all else that it does for prediction, so they
 //! wait here until somebody asks for a forecast, or for a second.
@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use howdah_planning::prediction::Learned;
 
-/// Finished tasks that may wait, of a few hundred bytes each. What comes beyond is not learnt: the core never waits.
+/// Launched and finished tasks that may wait, of a few hundred bytes each. What comes beyond is not learnt: the core never waits.
 const MOST: usize = 65_536;
 
 /// See the module's documentation.

@@ -19,7 +19,7 @@ use crate::commit::Output;
 use crate::config::Limits;
 use crate::history::{find_history, job_file_path};
 use crate::spool::Spooled;
-use crate::tables::{JobMeta, JobRow, PageVitals, Tables, WorkerRow, extras};
+use crate::tables::{Going, JobMeta, JobRow, PageVitals, Tables, WorkerRow, extras};
 
 /// What is known of a worker that was unreachable when the master before this one ended.
 const UNREACHABLE_BEFORE: &str = "nobody could fetch from it before the master started again";
@@ -90,8 +90,8 @@ impl Books<'_> {
                         self.tables.register(registration.worker, request, 0, now);
                     }
                 }
-                (Input::Goodbye { worker, incarnation }, _) => self.tables.goodbye(*worker, *incarnation),
-                (Input::Gone { worker, incarnation }, _) => self.tables.connection_gone(*worker, *incarnation),
+                (Input::Goodbye { worker, incarnation }, _) => self.tables.goes(*worker, *incarnation, Going::Stopped),
+                (Input::Gone { worker, incarnation }, _) => self.tables.goes(*worker, *incarnation, Going::Closed),
                 (Input::Drain { worker, drain }, _) => {
                     if let Some(row) = self.tables.workers.get_mut(worker.0 as usize) {
                         row.presence.drained = *drain;

@@ -67,7 +67,7 @@ impl ClientApi {
 
     /// The state of a listed job.
     async fn state(&self, job: JobId) -> Result<Option<String>, Status> {
-        self.ask(move |view| view.tables.state(job)).await
+        self.ask(move |view| view.tables.state(job).map(str::to_owned)).await
     }
 
     /// A job in memory, of which `take` takes what is wanted, or its history on disk.

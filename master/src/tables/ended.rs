@@ -108,7 +108,8 @@ impl Ended {
         fixed.cause = cause;
         // One that counts again has nothing to explain any more.
         let is_told = !why.is_empty() || state == AttemptState::Succeeded;
-        if let Some(mut record) = self.get(attempt).filter(|_| is_told)
+        if is_told
+            && let Some(mut record) = self.get(attempt)
             && record.end.as_ref().map_or("", |end| &end.diagnostics) != why
         {
             why.clone_into(&mut record.end.get_or_insert_default().diagnostics);

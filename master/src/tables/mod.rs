@@ -14,7 +14,6 @@ mod job;
 mod packed;
 mod presence;
 mod remembered;
-mod retired;
 mod stored;
 mod users;
 mod vitals;
@@ -58,8 +57,8 @@ pub(crate) struct Tables {
     written_tasks: usize,
     /// Why the last history could not be written; none once one could.
     pub(crate) history_problem: Option<String>,
-    /// Of older finished jobs.
-    retired: retired::Retired,
+    /// Status of older finished jobs, oldest first.
+    retired: VecDeque<v1::JobStatus>,
     /// Jobs touched since the last call of `announce`.
     changed: BTreeSet<JobId>,
     finished_jobs_max: usize,
@@ -93,7 +92,7 @@ impl Tables {
             written: VecDeque::new(),
             written_tasks: 0,
             history_problem: None,
-            retired: retired::Retired::default(),
+            retired: VecDeque::new(),
             changed: BTreeSet::new(),
             finished_jobs_max: limits.finished_jobs as usize,
             finished_tasks_max: limits.finished_tasks as usize,
@@ -146,17 +145,10 @@ impl Tables {
         }
     }
 
-    /// A run of a worker said goodbye.
-    pub(crate) fn goodbye(&mut self, worker: WorkerId, incarnation: u64) {
+    /// A run of a worker said goodbye, or is gone without one.
+    pub(crate) fn goes(&mut self, worker: WorkerId, incarnation: u64, how: Going) {
         if let Some(row) = self.worker_mut(worker).filter(|row| row.incarnation == incarnation) {
-            row.presence.going.get_or_insert(Going::Stopped);
-        }
-    }
-
-    /// The core was told that a run of a worker is gone without a goodbye.
-    pub(crate) fn connection_gone(&mut self, worker: WorkerId, incarnation: u64) {
-        if let Some(row) = self.worker_mut(worker).filter(|row| row.incarnation == incarnation) {
-            row.presence.going.get_or_insert(Going::Closed);
+            row.presence.going.get_or_insert(how);
         }
     }
 
@@ -340,12 +332,12 @@ impl Tables {
                 self.written_tasks -= tasks;
                 self.over.tasks -= tasks;
                 self.over.jobs -= 1;
-                self.retired.push(oldest, &row.status(self.cluster));
+                self.retired.push_back(row.status(self.cluster));
                 gone.push(row);
             }
         }
         while self.retired.len() > self.listed_jobs_max {
-            self.retired.drop_first();
+            self.retired.pop_front();
         }
         gone
     }
@@ -396,7 +388,7 @@ impl Tables {
     /// As [`Tables::statuses`], of those in memory only the wanted ones.
     fn statuses_of(&self, wanted: impl Fn(&JobRow) -> bool) -> Vec<v1::JobStatus> {
         let live = self.jobs.values().filter(|row| wanted(row)).map(|row| row.status(self.cluster));
-        let mut all: Vec<v1::JobStatus> = self.retired.iter().chain(live).collect();
+        let mut all: Vec<v1::JobStatus> = self.retired.iter().cloned().chain(live).collect();
         all.sort_by(|a, b| a.job.cmp(&b.job));
         all
     }
@@ -406,15 +398,17 @@ impl Tables {
         if let Some(row) = self.jobs.get(&job) {
             return Some(row.status(self.cluster));
         }
-        self.retired.get(job)
+        let printed = self.cluster.job(job);
+        self.retired.iter().find(|status| status.job == printed).cloned()
     }
 
     /// The state of one listed job.
-    pub(crate) fn state(&self, job: JobId) -> Option<String> {
+    pub(crate) fn state(&self, job: JobId) -> Option<&str> {
         if let Some(row) = self.jobs.get(&job) {
-            return Some(row.state.name().to_owned());
+            return Some(row.state.name());
         }
-        self.retired.get(job).map(|status| status.state)
+        let printed = self.cluster.job(job);
+        self.retired.iter().find(|status| status.job == printed).map(|status| &*status.state)
     }
 
     /// Jobs that are not over.

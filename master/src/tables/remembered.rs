@@ -58,11 +58,7 @@ impl Tables {
             self.users.entered(&meta.file.spec.user);
             self.put_row(id, JobRow::restored(meta, stored, job));
         }
-        for status in snapshot.jobs {
-            if let Ok(id) = self.cluster.parse_job(&status.job) {
-                self.retired.push(id, &status);
-            }
-        }
+        self.retired.extend(snapshot.jobs);
         for mut stored in snapshot.unwritten_jobs {
             let (id, status) = (JobId(stored.job), stored.status.take().unwrap_or_default());
             match meta(id).and_then(|meta| JobRow::restored_end(meta, stored, &status)) {
@@ -72,7 +68,7 @@ impl Tables {
                     self.put_row(id, row);
                 }
                 // Without the job's file there can be no history.
-                None => self.retired.push(id, &status),
+                None => self.retired.push_back(status),
             }
         }
         self.jobs_done = snapshot.jobs_done;

@@ -29,6 +29,11 @@ impl HostPort {
         self.host == "localhost" || self.address().is_some_and(|address| address.is_loopback())
     }
 
+    /// Whether other machines get at who listens there, as far as the text tells.
+    pub fn others_reach(listen: &str) -> bool {
+        !listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback())
+    }
+
     /// The text as an URL has it, with this port where none was said.
     pub fn with_port(&self, port: u16) -> String {
         HostPort { port: Some(self.port.unwrap_or(port)), ..self.clone() }.to_string()
