@@ -22,6 +22,11 @@ pub(crate) fn parse_span(text: &str) -> Result<Span, String> {
     quantity::span(text).ok_or_else(|| "expected a number with ms, s, m, h or d, such as 90s".to_owned())
 }
 
+/// As messages have it; centuries are the longest there is.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Reads a size; a bare number is bytes.
 ///
 /// # Errors

@@ -64,8 +64,11 @@ impl Logs {
         if let Some(error) = error {
             return Some(error.to_owned());
         }
-        let log = self.log.as_deref().map(read).unwrap_or_default();
-        log.lines().last().or_else(|| errors.lines().last()).map(str::to_owned)
+        let last = errors.lines().last();
+        // The log is of this start once standard error has said where it is; what stands behind that came later.
+        let says_where = last.filter(|line| line.starts_with("the log is "));
+        let log = says_where.and(self.log.as_deref()).map(read).unwrap_or_default();
+        log.lines().last().or(last).map(str::to_owned)
     }
 }
 
@@ -105,6 +108,10 @@ mod tests {
         assert_eq!(logs.last_words().as_deref(), Some("the log is worker.log"));
         write("worker.log", "INFO begins\nWARN no master\n");
         assert_eq!(logs.last_words().as_deref(), Some("WARN no master"));
+        write("worker.err", "the log is worker.log\nthread 'main' panicked\n");
+        assert_eq!(logs.last_words().as_deref(), Some("thread 'main' panicked"), "it came after the log's last line");
+        write("worker.err", "");
+        assert_eq!(logs.last_words(), None, "the log is an earlier start's");
         write("worker.err", "the log is worker.log\nerror: no slots\nhelp: some\n");
         assert_eq!(logs.last_words().as_deref(), Some("no slots"));
         variable(&logs);

@@ -22,6 +22,7 @@ use crate::output::{Screen, note};
 use crate::predict::args::{LookArgs, PredictArgs, PredictCommand};
 use crate::predict::looked::{Looked, named_jobs};
 use crate::trace_file;
+use crate::units;
 
 /// How long a command that shows more than forecasts waits for one.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -62,7 +63,7 @@ pub(crate) async fn look(context: &Context, args: &LookArgs, changes: Option<Pre
         *job = client.job_id(job).await?;
     }
     let request = PredictRequest {
-        horizon_ms: u64::try_from(args.horizon.as_millis()).unwrap_or(u64::MAX).max(1),
+        horizon_ms: units::millis(args.horizon).max(1),
         starts: args.starts,
         model: args.model.map_or_else(String::new, |model| model.to_string()),
         changes,

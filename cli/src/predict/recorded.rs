@@ -36,20 +36,19 @@ pub(super) fn look(dir: &Path, at: Duration, args: &LookArgs, changes: Option<Pr
     let history = learn_from(args.train.as_deref())?;
     let mut answer = None;
     let wanted = span(at);
-    let (mut once, mut cluster) = (Some(wanted), None);
+    let mut once = Some(wanted);
     let run = prediction::read_run(
         dir,
         history,
         |_| once.take(),
         |moment| {
-            cluster = Some(moment.cluster);
-            answer = Some(tell(moment, args, changes.clone()));
+            answer = Some(tell(moment, args, changes.clone()).map(|answer| (moment.cluster, answer)));
             None
         },
         |_, _, _, _| {},
     );
     let run = run.map_err(unreadable)?;
-    let answer = answer.unwrap_or_else(|| {
+    let (cluster, answer) = answer.unwrap_or_else(|| {
         if let (Some(start), Some(gone)) = (run.start, run.gone_until)
             && start + wanted <= gone
         {
@@ -64,10 +63,9 @@ pub(super) fn look(dir: &Path, at: Duration, args: &LookArgs, changes: Option<Pr
         Err(Failure::usage(format!("--at {}: the run ends {} after its first submission", at_text(at), length)))
     })?;
     let ended = |(&job, &(at, state)): (&JobId, &(Time, JobState))| {
-        let ended = Ended { at_ms_epoch: at.as_ms(), state: state.name().to_owned() };
-        Some((cluster?.job(job), ended))
+        (cluster.job(job), Ended { at_ms_epoch: at.as_ms(), state: state.name().to_owned() })
     };
-    Ok(Looked { answer, ends: run.finishes.iter().filter_map(ended).collect() })
+    Ok(Looked { answer, ends: run.finishes.iter().map(ended).collect() })
 }
 
 /// As people write it.

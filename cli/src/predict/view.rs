@@ -1,5 +1,7 @@
 //! Forecasts for people.
 
+use std::collections::BTreeMap;
+
 use howdah_json::{ForecastView, JobView, Made};
 
 use crate::job::view::{clock, state_style};
@@ -25,6 +27,16 @@ pub(crate) fn made_sentence(made: &Made) -> String {
 /// How a job is called in a table; one that was only thought of has no id.
 pub(crate) fn id(job: &JobView) -> String {
     job.job.clone().unwrap_or_else(|| "(if submitted)".to_owned())
+}
+
+/// Its name in a table, with a mark where nothing like it was seen before.
+pub(crate) fn name(job: &JobView) -> String {
+    if job.seen { job.name.clone() } else { format!("{} ?", job.name) }
+}
+
+/// The jobs that have an id.
+pub(crate) fn by_id(forecast: &ForecastView) -> BTreeMap<&str, &JobView> {
+    forecast.jobs.iter().filter_map(|job| Some((job.job.as_deref()?, job))).collect()
 }
 
 /// When a job will end; `None` if it never does as things are, or beyond the horizon.
@@ -86,10 +98,9 @@ pub(crate) fn table(screen: &Screen, forecast: &ForecastView) -> String {
     columns.extend(END_COLUMNS.iter().filter(|_| with_ends));
     let mut grid = Grid::new(&columns).leaving(&["at"]);
     for job in &forecast.jobs {
-        let name = if job.seen { job.name.clone() } else { format!("{} ?", job.name) };
         let state = job.state.clone().unwrap_or_default();
         let at = job.finish_ms_epoch.map_or_else(String::new, clock);
-        let told = [id(job), name, state.clone(), left(job), interval(job, forecast.at_ms_epoch), at];
+        let told = [id(job), name(job), state.clone(), left(job), interval(job, forecast.at_ms_epoch), at];
         grid.row(told.into_iter().chain(end_cells(job).into_iter().filter(|_| with_ends)));
         if let Some(style) = state_style(&state) {
             grid.style(2, style);

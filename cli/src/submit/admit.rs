@@ -3,8 +3,6 @@
 //! The master lists the job's input and simulates it among the others; nothing is made. A deadline can be met if more
 //! simulations meet it than not: one with the expected task times, the others with times drawn as finished ones scattered.
 
-use std::collections::BTreeMap;
-
 use howdah_json::{ForecastView, JobView};
 use howdah_proto::v1::{Forecast, PredictChanges, PredictRequest, SubmitJobRequest};
 use serde::Serialize;
@@ -12,6 +10,7 @@ use serde::Serialize;
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use crate::predict::looked::no_forecast;
+use crate::predict::view::by_id;
 use crate::submit::args::Admit;
 use crate::units;
 
@@ -84,8 +83,7 @@ fn admitted(deadline_ms: u64, present: Option<&Forecast>, changed: Option<&Forec
 }
 
 fn later(present: &ForecastView, changed: &ForecastView) -> Vec<Later> {
-    let now: BTreeMap<&str, &JobView> =
-        present.jobs.iter().filter_map(|job| Some((job.job.as_deref()?, job))).collect();
+    let now = by_id(present);
     let of = |job: &JobView| {
         let id = job.job.as_deref()?;
         let before = now.get(id)?;

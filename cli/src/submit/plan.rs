@@ -13,6 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::note;
 use crate::submit::args::SubmitArgs;
 use crate::submit::shown;
+use crate::units;
 
 /// Properties that name a job, where no flag does.
 const NAME_KEYS: [&str; 2] = ["mapreduce.job.name", "mapred.job.name"];
@@ -108,7 +109,7 @@ pub(crate) fn request(plan: &JobPlan, how: &SubmitAs) -> Outcome<SubmitJobReques
         output: plan.output.clone().unwrap_or_default(),
         n_reduces: plan.n_reduces,
         properties: plan.properties.clone().into_iter().chain(follows).collect(),
-        deadline_ms: how.deadline.map_or(0, |deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)),
+        deadline_ms: how.deadline.map_or(0, units::millis),
         requires: how.requires.iter().map(Requirement::to_string).collect(),
         profile_json: match &how.profile {
             Some(profile) => json("profile", serde_json::to_string(profile))?,

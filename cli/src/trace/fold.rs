@@ -33,7 +33,7 @@ pub(crate) fn fold(context: &Context, args: &TraceFoldArgs) -> Outcome {
     tell(&args.trace, &notes);
     check_tasks(&long, &args.trace)?;
     let keep = match (args.jobs, args.span, args.factor) {
-        (_, Some(span), _) => Keep::Span(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
+        (_, Some(span), _) => Keep::Span(units::millis(span)),
         (_, _, Some(factor)) => Keep::Factor(factor),
         (jobs, None, None) => Keep::Jobs(jobs.unwrap_or(0)),
     };

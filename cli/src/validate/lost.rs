@@ -39,15 +39,12 @@ impl Lost {
         let jobs = || trace.jobs.iter().filter(|job| simulated.contains(job.id.as_str()));
         let attempts = || jobs().flat_map(|job| &job.lost_attempts);
         let with: BTreeSet<&str> = jobs().filter(|j| !j.lost_attempts.is_empty()).map(|job| job.id.as_str()).collect();
-        let errors = |of_these: bool| {
+        let errors = |of_these: bool| -> Vec<f64> {
             let jobs = comparison.jobs.iter().filter(|job| with.contains(job.id.as_str()) == of_these);
-            Summary::of(jobs.map(|job| job.completion.error()))
+            jobs.map(|job| job.completion.error()).collect()
         };
-        let sum = |of_these: bool| -> f64 {
-            let jobs = comparison.jobs.iter().filter(|job| with.contains(job.id.as_str()) == of_these);
-            jobs.map(|job| job.completion.error()).sum()
-        };
-        let (theirs, others) = (sum(true), sum(false));
+        let [these, others] = [true, false].map(errors);
+        let [theirs, rest] = [&these, &others].map(|errors| errors.iter().sum::<f64>());
         let mut all = Causes::new();
         let of_simulated = causes.iter().filter(|(job, _)| simulated.contains(job.as_str()));
         for (cause, n) in of_simulated.flat_map(|(_, causes)| causes) {
@@ -59,9 +56,9 @@ impl Lost {
             speculative: attempts().filter(|lost| !lost.failed && lost.speculative).count(),
             workers,
             jobs: with.len(),
-            of_these: errors(true),
-            of_others: errors(false),
-            share: if theirs + others > 0.0 { theirs / (theirs + others) } else { 0.0 },
+            of_these: Summary::of(these),
+            of_others: Summary::of(others),
+            share: if theirs + rest > 0.0 { theirs / (theirs + rest) } else { 0.0 },
             causes: all,
         }
     }

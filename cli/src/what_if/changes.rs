@@ -8,6 +8,7 @@ use howdah_proto::v1::{HypotheticalJob, JobDeadline, PredictChanges, SetSchedule
 use crate::caller::user;
 use crate::define::params;
 use crate::failure::{Failure, Outcome};
+use crate::units;
 use crate::what_if::args::{Deadline, WhatIfArgs};
 
 /// What is to be different.
@@ -37,9 +38,9 @@ pub(super) fn changes(args: &WhatIfArgs) -> Outcome<PredictChanges> {
         n_maps: args.maps.unwrap_or(0),
         n_reduces: args.reduces,
         bytes_per_map: args.split_size.unwrap_or(0),
-        deadline_ms: own.map_or(0, |within| ms(within).max(1)),
+        deadline_ms: own.map_or(0, |within| units::millis(within).max(1)),
     });
-    let of_job = |one: &Deadline| Some(JobDeadline { job: one.job.clone()?, deadline_ms: ms(one.within) });
+    let of_job = |one: &Deadline| Some(JobDeadline { job: one.job.clone()?, deadline_ms: units::millis(one.within) });
     Ok(PredictChanges {
         scheduler: scheduler.transpose()?,
         workers: args.workers,
@@ -63,10 +64,6 @@ fn own_deadline(args: &WhatIfArgs) -> Outcome<Option<Duration>> {
         return Err(Failure::usage("--deadline: found two for the job of --submit, expected one"));
     }
     Ok(first)
-}
-
-fn ms(within: Duration) -> u64 {
-    u64::try_from(within.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Two courses side by side: when each job ends in either, and by how much deadlines are met or missed.
 
-use std::collections::BTreeMap;
-
 use howdah_json::{ForecastView, JobView};
 
 use crate::output::Screen;
 use crate::output::table::Grid;
-use crate::predict::view::{END_COLUMNS, end_cells, has_ends, id, left, signed};
+use crate::predict::view::{END_COLUMNS, by_id, end_cells, has_ends, id, left, name, signed};
 use crate::units;
 
 /// Everything of both courses.
@@ -18,20 +16,12 @@ pub(super) fn table(screen: &Screen, present: &ForecastView, changed: &ForecastV
     }
 }
 
-fn by_id(forecast: &ForecastView) -> BTreeMap<&str, &JobView> {
-    forecast.jobs.iter().filter_map(|job| Some((job.job.as_deref()?, job))).collect()
-}
-
 /// All jobs, each with its place in the present course and in the other, as far as it is there.
 fn pairs<'a>(present: &'a ForecastView, changed: &'a ForecastView) -> Vec<(Option<&'a JobView>, Option<&'a JobView>)> {
     let [before, after] = [present, changed].map(by_id);
     let both = changed.jobs.iter().map(|job| (job.job.as_deref().and_then(|id| before.get(id).copied()), Some(job)));
     let gone = present.jobs.iter().filter(|job| job.job.as_deref().is_none_or(|id| !after.contains_key(id)));
     both.chain(gone.map(|job| (Some(job), None))).collect()
-}
-
-fn name(job: &JobView) -> String {
-    if job.seen { job.name.clone() } else { format!("{} ?", job.name) }
 }
 
 fn ends(screen: &Screen, present: &ForecastView, changed: &ForecastView) -> String {

@@ -45,17 +45,13 @@ impl Workload {
         match self {
             Workload::Sleep => "sleep",
             Workload::Sudoku => "sudoku",
-            Workload::HeldSudoku => "sudoku, cores held",
+            Workload::HeldSudoku => "sudoku on held cores",
         }
     }
 
     /// Of directories and jobs.
-    const fn label(self) -> &'static str {
-        match self {
-            Workload::Sleep => "sleep",
-            Workload::Sudoku => "sudoku",
-            Workload::HeldSudoku => "held-sudoku",
-        }
+    fn label(self) -> String {
+        self.name().replace(' ', "-")
     }
 
     const fn shape(self) -> Shape {

@@ -8,7 +8,7 @@ use howdah_planning::prediction::{TaskError, WindowScore};
 
 use super::limits::Knows;
 use super::score::score_of;
-use super::under::{Online, Under, WINDOWS, mean_error_s};
+use super::under::{Online, Under, WINDOWS};
 use super::world::SCATTER;
 use super::{by_progress, by_scatter};
 use crate::framework::{About, Check, Curve, FIGURE_ONLY, Lab, Page, Plot, Table, percent};
@@ -225,31 +225,29 @@ fn starts(page: &mut Page, runs: &[Under], lab: &Lab<'_>) -> Result<Written> {
     let mut rows = Table::new(&[&columns[..], &shares].concat());
     let mut plots = Vec::new();
     for run in runs {
+        let scores: [Vec<WindowScore>; 2] = WINDOWS
+            .map(|window| run.judged.starts(window).iter().map(|errors| WindowScore::of(window, errors)).collect());
         let mut curves = Vec::new();
-        for window in WINDOWS {
-            let errors = run.judged.starts(window);
+        for (window, scores) in WINDOWS.into_iter().zip(&scores) {
             let name = format!("{} s", seconds(window));
-            let points = errors.iter().zip(0_u32..).map(|(errors, at)| (f64::from(at), mean_error_s(errors)));
+            let points = scores.iter().zip(0_u32..).map(|(score, at)| (f64::from(at), score.mean_error_s));
             curves.push(Curve { name, points: points.collect(), joined: true });
-            for (errors, forecast) in errors.iter().zip(0_u32..) {
-                let score = WindowScore::of(window, errors);
+            for (score, forecast) in scores.iter().zip(0_u32..) {
                 let head = [
                     run.policy.to_owned(),
                     run.reporting.name().to_owned(),
                     seconds(window).to_string(),
                     forecast.to_string(),
-                    errors.len().to_string(),
+                    score.starts.to_string(),
                     format!("{:.3}", score.mean_error_s),
                 ];
-                rows.row(head.into_iter().chain(shares_of(&score).map(|share| format!("{share:.4}"))));
+                rows.row(head.into_iter().chain(shares_of(score).map(|share| format!("{share:.4}"))));
             }
         }
         let title =
             format!("Mean error of starts under {}, ends of tasks reported {}", run.policy, run.reporting.name());
         plots.push((file_part(run), plot(title, "forecast", "mean error in s", curves)));
-        let [window, _] = WINDOWS;
-        let scores: Vec<WindowScore> =
-            run.judged.starts(window).iter().map(|errors| WindowScore::of(window, errors)).collect();
+        let (window, scores) = (WINDOWS[0], &scores[0]);
         let curve = |(within, name): (usize, &str)| {
             let points =
                 scores.iter().zip(0_u32..).map(|(score, at)| (f64::from(at), 100.0 * shares_of(score)[within]));

@@ -1,7 +1,7 @@
 //! A run under one policy, forecast while it goes on.
 
 use howdah_core::time::Span;
-use howdah_planning::prediction::{RunScore, StartError, WindowScore};
+use howdah_planning::prediction::{RunScore, WindowScore};
 
 use super::judge::Judged;
 use super::score::score_of;
@@ -83,9 +83,4 @@ impl Online {
         }
         checks
     }
-}
-
-/// Mean error in seconds of the starts that were predicted at all; 0 in an empty window.
-pub(super) fn mean_error_s(errors: &[StartError]) -> f64 {
-    WindowScore::of(Span::ZERO, errors).mean_error_s
 }

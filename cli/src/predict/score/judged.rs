@@ -58,13 +58,6 @@ pub(super) struct Part {
     judged: Judged,
 }
 
-impl Part {
-    fn new(number: usize, dir: &Path, scheduler: &str, length: Span) -> Part {
-        let judged = Judged { length, ..Judged::default() };
-        Part { number, run: dir.display().to_string(), scheduler: scheduler.to_owned(), judged }
-    }
-}
-
 /// The parts of a run, in the order in which their schedulers came to be in charge.
 pub(super) fn parts(number: usize, dir: &Path, followed: Followed) -> Outcome<Vec<Part>> {
     let Followed { predictions, tasks, run } = followed;
@@ -73,7 +66,7 @@ pub(super) fn parts(number: usize, dir: &Path, followed: Followed) -> Outcome<Ve
     };
     let last = run.finishes.values().map(|&(at, _)| at).max().unwrap_or(start);
     let length = last.since(start);
-    let mut parts = Parts { new: |scheduler: &str| Part::new(number, dir, scheduler, length), list: Vec::new() };
+    let mut parts = Parts { number, dir, length, list: Vec::new() };
     for one in &predictions {
         let judged = parts.of(&one.scheduler);
         judged.forecasts += 1;
@@ -90,18 +83,22 @@ pub(super) fn parts(number: usize, dir: &Path, followed: Followed) -> Outcome<Ve
     Ok(parts.list)
 }
 
-/// One part for each scheduler.
-struct Parts<F> {
-    new: F,
+/// Those of one run: one part for each scheduler.
+struct Parts<'a> {
+    number: usize,
+    dir: &'a Path,
+    length: Span,
     list: Vec<Part>,
 }
 
-impl<F: Fn(&str) -> Part> Parts<F> {
+impl Parts<'_> {
     fn of(&mut self, scheduler: &str) -> &mut Judged {
         let found = self.list.iter().position(|part| part.scheduler == scheduler);
         let at = found.unwrap_or(self.list.len());
         if found.is_none() {
-            self.list.push((self.new)(scheduler));
+            let judged = Judged { length: self.length, ..Judged::default() };
+            let (number, run) = (self.number, self.dir.display().to_string());
+            self.list.push(Part { number, run, scheduler: scheduler.to_owned(), judged });
         }
         &mut self.list[at].judged
     }

@@ -180,7 +180,7 @@ pub fn forecast(
     };
     let mut times = predicted(None);
     let central = world.run(&mut times, true);
-    let known = |of: OfJob<'_>| (times.all_seen(of), times.all_sized(of));
+    let known = |of: OfJob<'_>| times.seen_and_sized(of);
     let mut forecast = world.forecast(central, known);
     forecast.running = std::mem::take(&mut times.looks);
     if options.alone {

@@ -37,13 +37,12 @@ pub(super) struct Predicted<'a> {
     pub(super) looks: Vec<Look>,
     /// How far off a class is in this draw.
     off: BTreeMap<Class, f64>,
-    /// Of the job that was asked for last.
-    last: Option<Last>,
+    /// Of the jobs that were asked for.
+    jobs: BTreeMap<JobId, Foreseen>,
 }
 
 /// What is known of a job.
-struct Last {
-    job: JobId,
+struct Foreseen {
     sizes: InputSizes,
     /// By part, and how far off it is in this draw.
     known: [(Known, f64); Part::ALL.len()],
@@ -63,7 +62,7 @@ impl<'a> Predicted<'a> {
             without_progress: false,
             looks: Vec::new(),
             off: BTreeMap::new(),
-            last: None,
+            jobs: BTreeMap::new(),
         }
     }
 
@@ -71,33 +70,28 @@ impl<'a> Predicted<'a> {
         Class { application: (self.application)(of.job), family: family(&of.spec.name), part }
     }
 
-    pub(super) fn all_seen(&self, of: OfJob<'_>) -> bool {
-        self.parts(of).all(|known| known.is_seen())
-    }
-
-    /// Whether the sizes of its tasks' input are known as far as they tell.
-    pub(super) fn all_sized(&self, of: OfJob<'_>) -> bool {
-        // All of them are known, or none is.
+    /// Whether tasks of all its classes were seen before, and whether the sizes of its tasks' input are known as far as they tell.
+    pub(super) fn seen_and_sized(&self, of: OfJob<'_>) -> (bool, bool) {
+        // All of the sizes are known, or none is.
         let bytes = InputSizes::of(of.spec).reduce();
-        self.parts(of).all(|known| !known.misses_size(bytes))
+        let asked = Part::TASKS.iter().filter(|part| **part == Part::Map || of.spec.n_reduces > 0);
+        asked.fold((true, true), |(seen, sized), &part| {
+            let known = self.predictor.known(&self.class(of, part));
+            (seen && known.is_seen(), sized && !known.misses_size(bytes))
+        })
     }
 
-    fn parts<'s>(&'s self, of: OfJob<'s>) -> impl Iterator<Item = Known> + 's {
-        let asked = move |part: &&Part| **part == Part::Map || of.spec.n_reduces > 0;
-        Part::TASKS.iter().filter(asked).map(move |&part| self.predictor.known(&self.class(of, part)))
-    }
-
-    fn known(&mut self, of: OfJob<'_>) -> &Last {
-        if self.last.as_ref().is_none_or(|last| last.job != of.job) {
+    fn known(&mut self, of: OfJob<'_>) -> &Foreseen {
+        if !self.jobs.contains_key(&of.job) {
             let known = Part::ALL.map(|part| {
                 let class = self.class(of, part);
                 let known = self.predictor.known(&class);
                 let off = self.off(class, known.is_seen());
                 (known, off)
             });
-            self.last = Some(Last { job: of.job, sizes: InputSizes::of(of.spec), known });
+            self.jobs.insert(of.job, Foreseen { sizes: InputSizes::of(of.spec), known });
         }
-        self.last.as_ref().expect("just made")
+        &self.jobs[&of.job]
     }
 
     /// In deviations if the class was seen, else a factor.
@@ -113,9 +107,9 @@ impl<'a> Predicted<'a> {
 impl TaskTimes for Predicted<'_> {
     fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, worker: Option<&str>) -> Span {
         let speeds = self.predictor.speeds();
-        let last = self.known(of);
-        let bytes = if part == Part::Map { last.sizes.map(of.spec, index) } else { last.sizes.reduce() };
-        let (known, off) = &last.known[part as usize];
+        let job = self.known(of);
+        let bytes = if part == Part::Map { job.sizes.map(of.spec, index) } else { job.sizes.reduce() };
+        let (known, off) = &job.known[part as usize];
         let (seen, misses_size, off) = (known.is_seen(), known.misses_size(bytes), *off);
         let estimate = known.estimate_at(bytes, worker, speeds);
         let us = match (&mut self.random, seen) {
@@ -133,12 +127,12 @@ impl TaskTimes for Predicted<'_> {
 
     fn map_seen(&mut self, of: OfJob<'_>, index: u32, worker: Option<&str>, seen: &Seen) -> Option<Span> {
         let speeds = self.predictor.speeds();
-        let last = self.known(of);
-        let known = &last.known[Part::Map as usize].0;
+        let job = self.known(of);
+        let known = &job.known[Part::Map as usize].0;
         if !known.is_seen() {
             return None;
         }
-        let expected = known.estimate_at(last.sizes.map(of.spec, index), worker, speeds).expected;
+        let expected = known.estimate_at(job.sizes.map(of.spec, index), worker, speeds).expected;
         let look = Look::new(seen, self.class(of, Part::Map), expected);
         let worth = self.predictor.progress_worth(&look.class, look.third).filter(|_| !self.without_progress);
         let us = worth.map(|worth| {
@@ -155,7 +149,7 @@ impl TaskTimes for Predicted<'_> {
         if self.whole_reduces {
             return None;
         }
-        let Last { sizes, known, .. } = self.known(of);
+        let Foreseen { sizes, known } = self.known(of);
         let width = |part: Part| {
             let estimate = known[part as usize].0.estimate(sizes.reduce(), worker);
             estimate.high - estimate.low

@@ -1,5 +1,5 @@
-//! How well task times are predicted while tasks run: each is predicted when it is launched, for its worker as fast as that is then,
-//! and what was told is kept until the task has ended.
+//! How well task times are predicted while tasks run: each is predicted when it is launched, for its worker as fast as that was at
+//! the last forecast, and what was told is kept until the task has ended.
 //!
 //! A task whose launch nobody saw, as one from before the master's start, is predicted at its end, from what was remembered before it.
 //!
@@ -60,7 +60,7 @@ struct Judged {
 
 struct Fit {
     known: Known,
-    /// Tasks that it still serves.
+    /// Tasks by which its class may still grow.
     serves: usize,
 }
 
@@ -107,6 +107,10 @@ impl RunningScore {
         // A reduce counts from its launch or from the end of the maps: what was told of the one says nothing of the other.
         let told = told.filter(|told| told.part == class.part);
         let told = told.unwrap_or_else(|| self.tell(history, class, sample.bytes, &sample.worker));
+        // The class grows by the task now.
+        if let Some(fit) = self.fits.get_mut(class) {
+            fit.serves = fit.serves.saturating_sub(1);
+        }
         if !told.seen {
             self.unseen += 1;
         } else if sample.time.as_us() > 0 {
@@ -132,7 +136,6 @@ impl RunningScore {
                 self.fits.entry(class.clone()).insert_entry(fit).into_mut()
             }
         };
-        fit.serves = fit.serves.saturating_sub(1);
         let estimate = fit.known.estimate_at(bytes, Some(worker), self.speeds.as_ref());
         Told { part: class.part, estimate, seen: fit.known.is_seen() }
     }
