@@ -10,9 +10,9 @@ use serde_json::Value;
 use said::{Said, howdah};
 use waiting::{ended_within, wait_within};
 
-/// Two jobs whose every instant can be worked out by hand.
 /// Long enough for a slow machine; reached only when something hangs.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
+/// Two jobs whose every instant can be worked out by hand.
 const TRACE: &str = r#"{"schema":"howdah/trace/v1","source":"two jobs by hand","jobs":[
  {"id":"job_7_0003","name":"grep","n_maps":4,"n_reduces":2,"map_ms":[2000],
   "first_shuffle_ms":[500],"typical_shuffle_ms":[1000],"reduce_ms":[1500]},

@@ -151,10 +151,8 @@ impl WorkerConfig {
 
     /// The setting by which other machines get at it, and its value: a worker of a master elsewhere listens on all addresses.
     pub fn serves_others(&self) -> Option<(&'static str, &str)> {
-        let said = if self.listen.is_empty() { ("master", &self.master) } else { ("listen", &self.listen) };
-        let (setting, listen) = (said.0, said.1.as_str());
-        let is_loopback = listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback());
-        (!is_loopback).then_some((setting, listen))
+        let said = if self.listen.is_empty() { ("master", &*self.master) } else { ("listen", &*self.listen) };
+        HostPort::others_reach(said.1).then_some(said)
     }
 
     /// Whether load is measured of the worker's control group.

@@ -187,10 +187,9 @@ impl Step {
             Step::Soak { minutes } => soak(Duration::from_secs(minutes * 60)),
             Step::SoakSwarm { seconds } => {
                 // Seeds that no soak of another day has had, should it run for less than ten million worlds.
-                let day = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
                 let variables = [
                     ("HOWDAH_SWARM_SECONDS", seconds.to_string()),
-                    ("HOWDAH_SWARM_FIRST", (day * 10_000_000).to_string()),
+                    ("HOWDAH_SWARM_FIRST", (day() * 10_000_000).to_string()),
                 ];
                 let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
                 cargo_test(&["--release", "--package", "howdah-core", "--lib", SWARM, "--", "--nocapture"], &variables)
@@ -329,13 +328,17 @@ fn lab() -> (Counts, Result<String>) {
     cargo_test(&args, &[])
 }
 
+/// Since the epoch: soaks of two days draw differently.
+fn day() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400)
+}
+
 /// Real faults: kills of masters and workers on this machine, and whatever a seed of the day draws on machines of a lab.
 fn soak_faults(kills: u32) -> (Counts, Result<String>) {
     let test = ["--release", "--package", COMMAND, "--test", DAEMONS, "master_kills", "--"];
     let args = [&test[..], &["--nocapture", "--test-threads=1"]].concat();
     // Moments that no soak of another day has had.
-    let day = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-    let (seed, mixed, drawn) = (day.to_string(), kills.to_string(), kills.div_ceil(2).to_string());
+    let (seed, mixed, drawn) = (day().to_string(), kills.to_string(), kills.div_ceil(2).to_string());
     let variables = [("HOWDAH_TEST_KILLS", "20"), ("HOWDAH_TEST_MIXED_KILLS", &mixed), ("HOWDAH_TEST_SEED", &seed)];
     let (mut counts, killed) = cargo_test(&args, &variables);
     if killed.is_err() {
@@ -379,8 +382,8 @@ fn fuzz(span: Duration) -> (Counts, Result<String>) {
     let folder = readings.folder().to_owned();
     let into = (crate::readings::VARIABLE, &*folder);
     let mut rounds = 0;
+    let of_s3 = of_all_code(&["--test", DAEMONS]);
     while started.elapsed() < span {
-        let of_s3 = of_all_code(&["--test", DAEMONS]);
         for (target, args) in FUZZ.into_iter().chain([(FUZZ_S3, &of_s3[..])]) {
             let (more, result) =
                 cargo_test(&[args, &["--", "--nocapture", target]].concat(), &[("PROPTEST_CASES", "2000"), into]);

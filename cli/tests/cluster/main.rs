@@ -8,6 +8,8 @@ mod black_holes;
 mod calibration;
 mod clocks;
 mod control;
+#[path = "../disks/mod.rs"]
+mod disks;
 mod documents;
 mod dying;
 mod epochs;

@@ -15,7 +15,7 @@ fn machines_whose_clocks_are_off_by_an_hour_do_their_work_and_the_doctor_names_t
         lab.workers(&["lab1", "lab2", "lab3"]);
         lab.wait_state(&["lab1", "lab2", "lab3"], "LIVE");
         let job = lab.count_words("out", 4_000)["job"].as_str().expect("a job").to_owned();
-        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        let attempts = lab.attempts(&job);
         for name in ["lab1", "lab2", "lab3"] {
             assert!(attempts.iter().any(|attempt| attempt["worker"] == name), "{name} did nothing: {attempts:#?}");
         }

@@ -10,10 +10,6 @@ use crate::inside::inside;
 use crate::machines::{Kind, Lab};
 use crate::wait_for;
 
-fn attempts(lab: &Lab, job: &str) -> Vec<Value> {
-    lab.json(&["job", "attempts", job])["attempts"].as_array().expect("attempts").clone()
-}
-
 fn in_state(attempts: &[Value], state: &str) -> usize {
     attempts.iter().filter(|attempt| attempt["state"] == state).count()
 }
@@ -29,7 +25,7 @@ fn after_a_power_cut_of_all_machines_a_job_goes_on_and_none_of_its_attempts_fail
         lab.wait_state(&workers, "LIVE");
         let job = lab.json(&["submit", "sleep", "-m", "60", "-mt", "700", "-r", "0"]);
         let job = job["job"].as_str().expect("a job").to_owned();
-        wait_for("some maps to be done", || (in_state(&attempts(&lab, &job), "SUCCEEDED") >= 10).then_some(()));
+        wait_for("some maps to be done", || (in_state(&lab.attempts(&job), "SUCCEEDED") >= 10).then_some(()));
         for machine in ["lab0", "lab1", "lab2", "lab3"] {
             lab.kill(machine);
         }
@@ -47,7 +43,7 @@ fn after_a_power_cut_of_all_machines_a_job_goes_on_and_none_of_its_attempts_fail
         lab.master();
         lab.wait_state(&workers, "LIVE");
         lab.desk(&["job", "wait", &job]);
-        let ended = attempts(&lab, &job);
+        let ended = lab.attempts(&job);
         assert_eq!(in_state(&ended, "SUCCEEDED"), 60, "{ended:#?}");
         assert_eq!(in_state(&ended, "FAILED"), 0, "{ended:#?}");
         // What was cut off names its cause, and the job that the master was started again under it.
@@ -56,7 +52,7 @@ fn after_a_power_cut_of_all_machines_a_job_goes_on_and_none_of_its_attempts_fail
         assert!(!cut_off.is_empty(), "{ended:#?}");
         assert_eq!(lab.json(&["job", "status", &job])["master_restarts"], 1);
         let next = lab.count_words("next", 2_000)["job"].as_str().expect("a job").to_owned();
-        let ended = attempts(&lab, &next);
+        let ended = lab.attempts(&next);
         assert_eq!(in_state(&ended, "SUCCEEDED"), ended.len(), "{ended:#?}");
     });
 }
@@ -75,7 +71,7 @@ fn a_machine_with_several_addresses_is_fetched_from_at_the_one_that_reaches_the_
         let worker = lab.worker("lab2").expect("it is listed");
         assert!(worker["http_address"].as_str().is_some_and(|to| to.starts_with("10.77.0.12:")), "{worker}");
         let job = lab.count_words("out", 4_000)["job"].as_str().expect("a job").to_owned();
-        let ended = attempts(&lab, &job);
+        let ended = lab.attempts(&job);
         assert_eq!(in_state(&ended, "SUCCEEDED"), ended.len(), "{ended:#?}");
         assert!(ended.iter().any(|attempt| attempt["worker"] == "lab2"), "{ended:#?}");
     });
@@ -160,7 +156,7 @@ fn fifty_workers_on_four_machines_are_live_and_a_job_outlives_a_quarter_of_them(
             n.is_some_and(|n| n % 4 == 3)
         };
         wait_for("maps to run on a machine", || {
-            let ran = attempts(&lab, &job);
+            let ran = lab.attempts(&job);
             ran.iter().filter(on_lab4).any(|attempt| attempt["state"] == "RUNNING").then_some(())
         });
         lab.kill("lab4");
@@ -175,7 +171,7 @@ fn fifty_workers_on_four_machines_are_live_and_a_job_outlives_a_quarter_of_them(
         assert!(named.contains(" and 7 more"), "{explained}");
         lab.desk(&["job", "kill", long["job"].as_str().expect("a job")]);
         lab.desk(&["job", "wait", &job]);
-        let ended = attempts(&lab, &job);
+        let ended = lab.attempts(&job);
         assert_eq!((in_state(&ended, "SUCCEEDED"), in_state(&ended, "FAILED")), (100, 0), "{ended:#?}");
         let there = ended.iter().filter(on_lab4).filter(|attempt| attempt["state"] == "KILLED");
         assert!(there.clone().all(|attempt| attempt["cause"] == "its worker was lost"), "{ended:#?}");

@@ -41,10 +41,6 @@ fn fill_disks(lab: &Lab) -> String {
     lab.json(&words)["job"].as_str().expect("a job").to_owned()
 }
 
-fn attempts(lab: &Lab, job: &str) -> Vec<Value> {
-    lab.json(&["job", "attempts", job])["attempts"].as_array().expect("attempts").clone()
-}
-
 #[test]
 #[ignore = "run by `cargo xtask lab`"]
 fn a_job_that_fills_disks_fails_and_costs_the_others_no_failure() {
@@ -54,12 +50,12 @@ fn a_job_that_fills_disks_fails_and_costs_the_others_no_failure() {
         let greedy = fill_disks(&lab);
         for n in 0..3 {
             let beside = lab.count_words(&format!("beside-{n}"), 2_000)["job"].as_str().expect("a job").to_owned();
-            let ended = attempts(&lab, &beside);
+            let ended = lab.attempts(&beside);
             assert!(ended.iter().all(|attempt| attempt["state"] != "FAILED"), "{ended:#?}");
         }
         let waited = lab.at_desk(&["job", "wait", &greedy]);
         assert_eq!(waited.status.code(), Some(1), "{}", String::from_utf8_lossy(&waited.stderr));
-        let ended = attempts(&lab, &greedy);
+        let ended = lab.attempts(&greedy);
         let said = |attempt: &&Value| {
             attempt["diagnostics"].as_str().is_some_and(|said| said.contains("`min_free_disk_kill_bytes`"))
         };
@@ -81,7 +77,7 @@ fn a_job_that_fills_disks_holds_up_all_others_where_nobody_looks() {
         let late = lab.json(&words)["job"].as_str().expect("a job").to_owned();
         let began = Instant::now();
         while began.elapsed() < LONG_ENOUGH {
-            assert!(attempts(&lab, &late).is_empty(), "not held up any more after {:?}", began.elapsed());
+            assert!(lab.attempts(&late).is_empty(), "not held up any more after {:?}", began.elapsed());
             std::thread::sleep(Duration::from_millis(250));
         }
         lab.desk(&["job", "kill", &greedy]);

@@ -211,14 +211,18 @@ impl Lab {
 
     /// As [`Lab::close_port`], for what comes from one machine.
     pub(crate) fn close_port_to(&self, name: &str, port: u16, from: &str) {
-        let family = if self.kind == Kind::V4 { "ip" } else { "ip6" };
-        self.filter(name, &format!("{family} saddr {} tcp dport {port} drop", self.address(from)));
+        self.filter(name, &format!("{} tcp dport {port} drop", self.sent_by(from)));
     }
 
     /// Lets nothing through from one machine, neither what it asks nor what it answers.
     pub(crate) fn drop_from(&self, name: &str, from: &str) {
+        self.filter(name, &format!("{} drop", self.sent_by(from)));
+    }
+
+    /// What of a packet filter's rule is for a machine's packets.
+    fn sent_by(&self, name: &str) -> String {
         let family = if self.kind == Kind::V4 { "ip" } else { "ip6" };
-        self.filter(name, &format!("{family} saddr {} drop", self.address(from)));
+        format!("{family} saddr {}", self.address(name))
     }
 
     /// Takes a machine's packet filter away.
@@ -374,6 +378,12 @@ impl Lab {
         let mut all = words.to_vec();
         all.extend(["--output", "json"]);
         serde_json::from_str(&self.desk(&all)).expect("JSON")
+    }
+
+    /// `job attempts` as the master has it now.
+    #[track_caller]
+    pub(crate) fn attempts(&self, job: &str) -> Vec<Value> {
+        self.json(&["job", "attempts", job])["attempts"].as_array().expect("attempts").clone()
     }
 
     /// The workers by name, as the master has them now.

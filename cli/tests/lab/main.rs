@@ -9,6 +9,8 @@ mod blocks;
 mod client;
 mod clocks;
 mod days;
+#[path = "../disks/mod.rs"]
+mod disks;
 mod faults;
 mod greed;
 mod guide;

@@ -18,7 +18,7 @@ fn a_master_moves_to_another_machine_and_the_job_at_work_goes_on() {
         let before = lab.count_words("before", 2_000)["job"].as_str().expect("a job").to_owned();
         let long = lab.json(&["submit", "sleep", "-m", "24", "-mt", "8000", "-r", "0"]);
         let long = long["job"].as_str().expect("a job").to_owned();
-        let attempts = || lab.json(&["job", "attempts", &long])["attempts"].as_array().cloned().unwrap_or_default();
+        let attempts = || lab.attempts(&long);
         wait_for("maps to run", || attempts().iter().any(|attempt| attempt["state"] == "RUNNING").then_some(()));
 
         // Stop, copy, the name, start.
@@ -38,7 +38,7 @@ fn a_master_moves_to_another_machine_and_the_job_at_work_goes_on() {
             jobs["jobs"].as_array().into_iter().flatten().filter_map(|job| job["job"].as_str()).collect();
         assert!(listed.contains(&before.as_str()) && listed.contains(&long.as_str()), "{jobs:#}");
         lab.desk(&["job", "wait", &long]);
-        let ended = lab.json(&["job", "attempts", &long])["attempts"].as_array().expect("attempts").clone();
+        let ended = lab.attempts(&long);
         assert!(ended.len() == 24 && ended.iter().all(|attempt| attempt["state"] == "SUCCEEDED"), "{ended:#?}");
         assert_eq!(lab.json(&["job", "status", &long])["master_restarts"], 1);
         lab.count_words("after", 2_000);

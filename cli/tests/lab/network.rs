@@ -51,8 +51,7 @@ fn a_worker_that_started_before_its_network_is_fetched_from_all_the_same() {
         assert!(worker["http_address"].as_str().is_some_and(|to| to.starts_with("10.77.0.12:")), "{worker}");
         let job = lab.count_words("out", 2_000);
         let job = job["job"].as_str().expect("a job").to_owned();
-        let attempts = lab.json(&["job", "attempts", &job]);
-        let attempts = attempts["attempts"].as_array().expect("attempts").clone();
+        let attempts = lab.attempts(&job);
         assert!(attempts.iter().all(|attempt| attempt["state"] == "SUCCEEDED"), "{attempts:?}");
         assert!(attempts.iter().any(|attempt| attempt["worker"] == "lab2"), "{attempts:?}");
     });

@@ -10,10 +10,6 @@ use crate::machines::{Kind, Lab};
 use crate::network_share::Mood;
 use crate::wait_for;
 
-fn attempts(lab: &Lab, job: &str) -> Vec<Value> {
-    lab.json(&["job", "attempts", job])["attempts"].as_array().expect("attempts").clone()
-}
-
 fn of<'a>(attempts: &'a [Value], worker: &str) -> Vec<&'a Value> {
     attempts.iter().filter(|attempt| attempt["worker"] == worker).collect()
 }
@@ -40,7 +36,7 @@ fn two_workers(lab: Lab) -> Lab {
     lab.workers(&["lab1", "lab2"]);
     lab.wait_state(&["lab1", "lab2"], "LIVE");
     let job = lab.count_words("at-first", 2_000)["job"].as_str().expect("a job").to_owned();
-    assert!(!of(&attempts(&lab, &job), "lab2").is_empty(), "the share is of no use to lab2");
+    assert!(!of(&lab.attempts(&job), "lab2").is_empty(), "the share is of no use to lab2");
     lab
 }
 
@@ -63,7 +59,7 @@ fn attempts_that_wait_for_a_server_are_given_up_and_keep_their_slots_until_it_an
         // Nobody's job fails: what hung there runs elsewhere, and is said to have hung.
         lab.desk(&["job", "wait", &job]);
         assert_eq!(lines(&lab, "out"), 2_000);
-        let all = attempts(&lab, &job);
+        let all = lab.attempts(&job);
         assert!(all.iter().all(|attempt| attempt["state"] != "FAILED"), "{all:#?}");
         let hung = of(&all, "lab2");
         let is_said = |attempt: &&Value| {
@@ -76,13 +72,13 @@ fn attempts_that_wait_for_a_server_are_given_up_and_keep_their_slots_until_it_an
         let explained = lab.desk(&["job", "explain", &job]);
         lab.desk(&["job", "wait", &job]);
         assert!(explained.contains(given_up), "{explained}");
-        assert!(of(&attempts(&lab, &job), "lab2").is_empty(), "{:#?}", attempts(&lab, &job));
+        assert!(of(&lab.attempts(&job), "lab2").is_empty(), "{:#?}", lab.attempts(&job));
         // And when the server answers again, all is as it was.
         lab.network_share("lab2").set(Mood::Well);
         wait_for("the slots to be free", || (!lab.desk(&["worker", "list"]).contains("slots are taken")).then_some(()));
         let job = copy(&lab, "after", "cat", &[]);
         lab.desk(&["job", "wait", &job]);
-        assert!(!of(&attempts(&lab, &job), "lab2").is_empty(), "{:#?}", attempts(&lab, &job));
+        assert!(!of(&lab.attempts(&job), "lab2").is_empty(), "{:#?}", lab.attempts(&job));
     });
 }
 
@@ -96,7 +92,7 @@ fn a_machine_whose_handles_are_all_stale_is_named_and_costs_no_job_anything() {
         let job = copy(&lab, "out", "cat", &[]);
         lab.desk(&["job", "wait", &job]);
         assert_eq!(lines(&lab, "out"), 2_000);
-        let all = attempts(&lab, &job);
+        let all = lab.attempts(&job);
         assert!(all.iter().all(|attempt| attempt["state"] != "FAILED"), "{all:#?}");
         assert!(of(&all, "lab2").iter().all(|attempt| attempt["state"] == "KILLED"), "{all:#?}");
         let listed = lab.desk(&["worker", "list"]);
@@ -104,7 +100,7 @@ fn a_machine_whose_handles_are_all_stale_is_named_and_costs_no_job_anything() {
         lab.network_share("lab2").set(Mood::Well);
         let job = copy(&lab, "after", "cat", &[]);
         lab.desk(&["job", "wait", &job]);
-        assert!(of(&attempts(&lab, &job), "lab2").iter().any(|attempt| attempt["state"] == "SUCCEEDED"));
+        assert!(of(&lab.attempts(&job), "lab2").iter().any(|attempt| attempt["state"] == "SUCCEEDED"));
     });
 }
 
@@ -118,7 +114,7 @@ fn a_handle_that_becomes_stale_fails_one_attempt_with_the_reason_and_it_runs_aga
         let job = copy(&lab, "out", "cat", &[]);
         lab.desk(&["job", "wait", &job]);
         assert_eq!(lines(&lab, "out"), 2_000);
-        let all = attempts(&lab, &job);
+        let all = lab.attempts(&job);
         let ended: Vec<&Value> = all.iter().filter(|attempt| attempt["state"] != "SUCCEEDED").collect();
         assert_eq!(ended.len(), 1, "{all:#?}");
         let is_said = |attempt: &&Value| attempt["diagnostics"].as_str().is_some_and(|why| why.contains("Stale"));

@@ -11,17 +11,16 @@ use crate::wait_for;
 /// The guide says ten seconds; a busy machine adds some.
 const TAKEN_BACK: Duration = Duration::from_secs(30);
 
-fn attempts(lab: &Lab, job: &str) -> Vec<Value> {
-    lab.json(&["job", "attempts", job])["attempts"].as_array().cloned().unwrap_or_default()
+fn is_map(attempt: &Value) -> bool {
+    attempt["attempt"].as_str().is_some_and(|id| id.contains("_m_"))
 }
 
 /// Counts words once more, and looks at who did.
 fn is_used_again(lab: &Lab, machine: &str) {
     let job = lab.count_words("again", 4_000)["job"].as_str().expect("a job").to_owned();
-    let ended = attempts(lab, &job);
-    let is_map = |attempt: &&Value| attempt["attempt"].as_str().is_some_and(|id| id.contains("_m_"));
+    let ended = lab.attempts(&job);
     assert!(ended.iter().all(|attempt| attempt["state"] == "SUCCEEDED"), "{ended:#?}");
-    assert!(ended.iter().filter(is_map).any(|attempt| attempt["worker"] == machine), "{ended:#?}");
+    assert!(ended.iter().filter(|attempt| is_map(attempt)).any(|attempt| attempt["worker"] == machine), "{ended:#?}");
 }
 
 #[test]
@@ -40,11 +39,10 @@ fn a_worker_behind_a_packet_filter_is_unreachable_and_costs_no_job_anything() {
         let began = Instant::now();
         let job = lab.count_words("out", 2_000)["job"].as_str().expect("a job").to_owned();
         assert!(began.elapsed().as_secs() < 45, "{:?}", began.elapsed());
-        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        let attempts = lab.attempts(&job);
         for attempt in &attempts {
             assert_eq!(attempt["state"], "SUCCEEDED", "{attempt:#}");
-            let is_map = attempt["attempt"].as_str().is_some_and(|id| id.contains("_m_"));
-            assert!(!is_map || attempt["worker"] != "lab2", "{attempt:#}");
+            assert!(!is_map(attempt) || attempt["worker"] != "lab2", "{attempt:#}");
         }
         // The way back is to open the port.
         lab.open_all("lab2");
@@ -78,7 +76,7 @@ fn a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain() 
         let listed = lab.desk(&["worker", "list"]);
         assert!(listed.contains("lab2: lab1 and lab3 cannot fetch from it at `10.77.0.12:50060`"), "{listed}");
         // The job paid nothing, and says what happened to it.
-        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        let attempts = lab.attempts(&job);
         assert!(attempts.iter().all(|attempt| attempt["state"] != "FAILED"), "{attempts:#?}");
         let why = lab.desk(&["job", "why", &job]);
         // Who tried, and where.
@@ -90,7 +88,7 @@ fn a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain() 
         assert!(reason.starts_with("lab1 and lab3 cannot fetch from it at `10.77.0.12:50060`"), "{said:#}");
         // The next one does not go there.
         let next = lab.count_words("next", 2_000)["job"].as_str().expect("a job").to_owned();
-        let attempts = lab.json(&["job", "attempts", &next])["attempts"].as_array().expect("attempts").clone();
+        let attempts = lab.attempts(&next);
         assert!(attempts.iter().all(|attempt| attempt["worker"] != "lab2"), "{attempts:#?}");
         // The way back is to open the port, and not to wait until the workers' word is old: start the worker again.
         lab.open_all("lab2");
@@ -130,10 +128,9 @@ fn a_worker_that_others_do_not_get_to_is_found_before_a_job_is_there() {
         assert!(listed.contains(who) && listed.contains("no answer within 3 s"), "{listed}");
         lab.wait_state(&["lab1", "lab3"], "LIVE");
         let job = lab.count_words("out", 2_000)["job"].as_str().expect("a job").to_owned();
-        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        let attempts = lab.attempts(&job);
         let is_good = |attempt: &serde_json::Value| {
-            let is_map = attempt["attempt"].as_str().is_some_and(|id| id.contains("_m_"));
-            attempt["state"] == "SUCCEEDED" && !(is_map && attempt["worker"] == "lab2")
+            attempt["state"] == "SUCCEEDED" && !(is_map(attempt) && attempt["worker"] == "lab2")
         };
         assert!(attempts.iter().all(is_good), "{attempts:#?}");
         lab.open_all("lab2");
@@ -179,7 +176,7 @@ fn a_worker_that_gets_to_the_master_alone_fails_no_job() {
         let began = Instant::now();
         let job = lab.count_words("out", 4_000)["job"].as_str().expect("a job").to_owned();
         assert!(began.elapsed() < Duration::from_secs(90), "{:?}", began.elapsed());
-        let ended = attempts(&lab, &job);
+        let ended = lab.attempts(&job);
         let on_lab2 = ended.iter().filter(|attempt| attempt["worker"] == "lab2");
         assert!(on_lab2.clone().all(|attempt| attempt["state"] != "SUCCEEDED"), "{ended:#?}");
         let of_others = ended.iter().filter(|attempt| attempt["worker"] != "lab2");
@@ -212,13 +209,13 @@ fn a_machine_to_spare(lab: &mut Lab) -> String {
 
 fn running_on(lab: &Lab, job: &str, machine: &str) -> usize {
     let is_one = |attempt: &&Value| attempt["state"] == "RUNNING" && attempt["worker"] == machine;
-    attempts(lab, job).iter().filter(is_one).count()
+    lab.attempts(job).iter().filter(is_one).count()
 }
 
-/// What a user who looks is told of a machine that died: in the list, of what ran there, and of a job that waits.
+/// What a user sees of a machine that died: in the list, of what ran there, and of a job that waits.
 fn death_is_named(lab: &Lab, job: &str, machine: &str) {
     assert_eq!(lab.worker(machine).expect("it is listed")["state"], "LOST");
-    let ended = attempts(lab, job);
+    let ended = lab.attempts(job);
     let there = ended.iter().filter(|attempt| attempt["worker"] == machine && attempt["state"] != "RUNNING");
     assert!(there.clone().count() >= 2, "{ended:#?}");
     for attempt in there {

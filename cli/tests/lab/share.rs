@@ -20,7 +20,7 @@ fn a_worker_without_the_share_costs_the_jobs_of_others_nothing() {
         assert!(bad[0].starts_with("lab2") && bad[0].contains("is not seen: No such file"), "{said}");
         for output in ["out-1", "out-2"] {
             let job = lab.count_words(output, 2_000)["job"].as_str().expect("a job").to_owned();
-            let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+            let attempts = lab.attempts(&job);
             let of = |state: &str| attempts.iter().filter(|attempt| attempt["state"] == state).count();
             assert_eq!(of("FAILED"), 0, "{attempts:#?}");
             let blind = attempts.iter().filter(|attempt| attempt["worker"] == "lab2");
@@ -34,7 +34,7 @@ fn a_worker_without_the_share_costs_the_jobs_of_others_nothing() {
         // Mounted again, the next job uses the worker, which was not started anew.
         lab.mount_share("lab2");
         let job = lab.count_words("out-3", 2_000)["job"].as_str().expect("a job").to_owned();
-        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        let attempts = lab.attempts(&job);
         assert!(attempts.iter().all(|attempt| attempt["state"] == "SUCCEEDED"), "{attempts:#?}");
         assert!(attempts.iter().any(|attempt| attempt["worker"] == "lab2"), "{attempts:#?}");
     });

@@ -5,16 +5,10 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::inside::inside_with_file_systems;
 use crate::machines::{Kind, Lab};
 use crate::network_share::Mood;
 use crate::wait_for;
-
-fn attempts(lab: &Lab, job: &str) -> Vec<Value> {
-    lab.json(&["job", "attempts", job])["attempts"].as_array().expect("attempts").clone()
-}
 
 fn state(lab: &Lab, job: &str) -> String {
     lab.json(&["job", "status", job])["state"].as_str().expect("a state").to_owned()
@@ -88,7 +82,7 @@ fn a_job_whose_input_answers_nobody_says_so_and_can_be_killed_or_waits_for_it() 
         all(Mood::Well);
         lab.desk(&["job", "wait", &patient]);
         assert_eq!(lines(&lab.export("kept")), 2_000);
-        assert!(attempts(&lab, &patient).iter().all(|attempt| attempt["state"] != "FAILED"));
+        assert!(lab.attempts(&patient).iter().all(|attempt| attempt["state"] != "FAILED"));
         wait_for("the killed one's output to go", || (!lab.export("killed").exists()).then_some(()));
         let clean = || !lab.desk(&["worker", "list"]).contains("in the kernel");
         wait_for("the slots to be free", || clean().then_some(()));
@@ -169,7 +163,7 @@ fn a_share_that_is_taken_away_and_put_back_costs_no_job_anything() {
         wait_for("the slots to be free", || (!lab.desk(&["worker", "list"]).contains(given_up)).then_some(()));
         lab.desk(&["job", "wait", &job]);
         assert_eq!(lines(&lab.export("out")), 2_000);
-        assert!(attempts(&lab, &job).iter().all(|attempt| attempt["state"] != "FAILED"));
+        assert!(lab.attempts(&job).iter().all(|attempt| attempt["state"] != "FAILED"));
         // It is put back, and taken away lazily while attempts run: those have their files, and the next ones go elsewhere.
         administer(&lab, "lab2", &["umount", "--lazy", &share]);
         let export = lab.export("").display().to_string();
@@ -183,7 +177,7 @@ fn a_share_that_is_taken_away_and_put_back_costs_no_job_anything() {
         fs::write(&go, "").expect("let the maps go on");
         lab.desk(&["job", "wait", &job]);
         assert_eq!(lines(&lab.export("lazy")), 2_000);
-        assert!(attempts(&lab, &job).iter().all(|attempt| attempt["state"] != "FAILED"));
+        assert!(lab.attempts(&job).iter().all(|attempt| attempt["state"] != "FAILED"));
         assert_eq!(fs::read_dir(lab.path("share")).expect("the mount's place").count(), 0, "made in the mount's place");
     });
 }
@@ -201,7 +195,7 @@ fn a_share_that_tells_late_of_what_is_new_is_waited_for_a_moment() {
             let job = submitted(&lab, &[&copies("cat", &input, &lab.shared(output))[..], &split].concat());
             lab.desk(&["job", "wait", &job]);
             assert_eq!(lines(&lab.export(output)), 2_000);
-            let of_lab2 = attempts(&lab, &job).into_iter().filter(|attempt| attempt["worker"] == "lab2");
+            let of_lab2 = lab.attempts(&job).into_iter().filter(|attempt| attempt["worker"] == "lab2");
             of_lab2.map(|attempt| attempt["state"].as_str().expect("a state").to_owned()).collect::<Vec<_>>()
         };
         // A second: its attempts wait, and do their work.

@@ -94,7 +94,7 @@ fn a_rolling_upgrade_costs_no_job_an_attempt_and_no_decision() {
         lab.master();
         lab.wait_state(&machines, "LIVE");
         lab.desk(&["job", "wait", &long]);
-        let attempts = lab.json(&["job", "attempts", &long])["attempts"].as_array().expect("attempts").clone();
+        let attempts = lab.attempts(&long);
         let others: Vec<&Value> = attempts.iter().filter(|attempt| attempt["state"] != "SUCCEEDED").collect();
         assert!(attempts.len() == 300 && others.is_empty(), "{} attempts, {others:#?}", attempts.len());
         lab.count_words("words-after", 2_000);

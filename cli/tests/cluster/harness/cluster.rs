@@ -352,7 +352,7 @@ impl Cluster {
         found["state"].as_str().map(str::to_owned)
     }
 
-    fn live_workers(&self) -> usize {
+    pub(crate) fn live_workers(&self) -> usize {
         self.workers().iter().filter(|worker| worker["state"] == "LIVE").count()
     }
 

@@ -6,7 +6,8 @@ use howdah_guards::Guard;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Innocent, Usual, diagnostics, expect_all_live, expect_lasting, narrow, run, submit_program, without};
+use super::{Innocent, Usual, diagnostics, expect_all_live, expect_lasting, narrow, submit_program, without};
+use crate::disks::run;
 use crate::halt::halt;
 use crate::harness::{Cluster, Setup, reference, wait_for};
 use crate::permitted::not_tested;

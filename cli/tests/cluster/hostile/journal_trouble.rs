@@ -3,14 +3,14 @@
 //!
 //! Nothing is acknowledged meanwhile and nothing lost: what ran goes on, and counts once the trouble is over.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use howdah_guards::Guard;
 
-use super::{Innocent, Usual, expect_all_live, narrow, run, without};
+use super::{Innocent, Usual, expect_all_live, narrow, without};
+use crate::disks::{fill, loop_disk, run};
 use crate::harness::{Allocations, Cluster, Finished, Setup, wait_for};
 use crate::permitted::not_tested;
 
@@ -144,26 +144,20 @@ impl Over {
     fn full(cluster: &Cluster) -> Option<Over> {
         let image = cluster.path("disk.img");
         Over::mount(cluster, "full", |at| {
-            File::create(&image).and_then(|file| file.set_len(2 << 20)).map_err(|error| error.to_string())?;
-            run(Command::new("mkfs.ext4").args(["-qF", "-m", "0"]).arg(&image))?;
             // Full before it comes to where the journal is: the master must find no moment in which there is space.
             let beside = cluster.path("disk");
             std::fs::create_dir(&beside).map_err(|error| error.to_string())?;
-            run(Command::new("mount").args(["-o", "loop"]).args([&image, &beside]))?;
-            let filled = fill(&beside.join("filler"));
-            run(Command::new("mount").arg("--bind").arg(&beside).arg(at))
-                .and_then(|()| run(Command::new("umount").arg("--lazy").arg(&beside)))
-                .and(filled)
+            loop_disk(&image, &beside, 2 << 20, &["-m", "0"])?;
+            let filled = fill_up(&beside.join("filler"));
+            let bound = filled.and_then(|()| run(Command::new("mount").arg("--bind").arg(&beside).arg(at)));
+            bound.and(run(Command::new("umount").arg("--lazy").arg(&beside)))
         })
     }
 }
 
-/// Writes until nothing more fits.
-fn fill(path: &Path) -> Result<(), String> {
-    let mut file = File::create(path).map_err(|error| error.to_string())?;
-    for block in [&[7_u8; 1 << 12][..], &[7]] {
-        while file.write_all(block).is_ok() {}
-    }
+/// Writes until nothing more fits, and makes sure that it is for want of space.
+fn fill_up(path: &Path) -> Result<(), String> {
+    let mut file = fill(path).map_err(|error| error.to_string())?;
     match file.write_all(&[7]) {
         Err(error) if error.kind() == std::io::ErrorKind::StorageFull => Ok(()),
         other => Err(format!("the disk is not full: {other:?}")),

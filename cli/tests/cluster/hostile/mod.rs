@@ -24,7 +24,7 @@ mod storage;
 mod submissions;
 mod words;
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use howdah_guards::Guard;
@@ -174,11 +174,4 @@ fn keep_slots(cluster: &Cluster) -> String {
 fn diagnostics(cluster: &Cluster, job: &str) -> Vec<String> {
     let attempts = cluster.attempts(job);
     attempts.iter().filter_map(|attempt| attempt["diagnostics"].as_str().map(str::to_owned)).collect()
-}
-
-/// Runs a tool of the system to its end, or says why it failed.
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("start {:?}: {error}", command.get_program()))?;
-    let said = || String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
-    if output.status.success() { Ok(()) } else { Err(said()) }
 }

@@ -1,12 +1,12 @@
 //! Output that its own job deletes, and a file system that hangs.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
 
 use howdah_guards::Guard;
 
-use super::{Innocent, Usual, expect_all_live, expect_lasting, narrow, run, submit_maps, wait_first_map, without};
+use super::{Innocent, Usual, expect_all_live, expect_lasting, narrow, submit_maps, wait_first_map, without};
+use crate::disks::{loop_disk, run};
 use crate::harness::{Cluster, reference, wait_for};
 use crate::permitted::not_tested;
 
@@ -59,11 +59,8 @@ impl Share {
     /// `None`, said in a line, where this user may not mount.
     fn mount(cluster: &Cluster) -> Option<Share> {
         let (image, at) = (cluster.path("share.img"), cluster.path("share"));
-        File::create(&image).and_then(|file| file.set_len(32 << 20)).expect("make a file");
         std::fs::create_dir(&at).expect("make a directory");
-        let made = run(Command::new("mkfs.ext4").arg("-qF").arg(&image));
-        let mounted = made.and_then(|()| run(Command::new("mount").args(["-o", "loop"]).args([&image, &at])));
-        if let Err(why) = mounted {
+        if let Err(why) = loop_disk(&image, &at, 32 << 20, &[]) {
             not_tested(&format!(
                 "a file system that hangs: none can be made and mounted ({why}); run the tests as root"
             ));

@@ -110,7 +110,7 @@ async fn heartbeats(attacker: &Attacker, stop: &tokio::sync::Notify) -> (Duratio
             () = tokio::time::sleep(Duration::from_millis(5)) => {}
         }
     }
-    worker.goodbye(GoodbyeRequest { worker: number, incarnation: 1 }).await.expect("it is heard");
+    worker.goodbye(GoodbyeRequest { worker: number, incarnation: 1 }).await.expect("it is received");
     took.sort_unstable();
     (took[took.len() / 2], took[took.len() - 1])
 }
@@ -163,10 +163,7 @@ fn a_client_that_submits_without_end_is_told_and_costs_others_little() {
     assert!(longest <= most, "a worker's heartbeat took {longest:?}");
     innocent.expect_right_bytes(&cluster);
     // The one that only watched has stopped.
-    wait_for("both workers to be LIVE", || {
-        let live = cluster.workers().iter().filter(|worker| worker["state"] == "LIVE").count();
-        (live == 2).then_some(())
-    });
+    wait_for("both workers to be LIVE", || (cluster.live_workers() == 2).then_some(()));
     let log = cluster.master_log();
     assert!(!log.contains("a worker is lost"), "{log}");
     assert!(given.is_none() || !log.contains("is silent"), "{log}");
