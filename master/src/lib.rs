@@ -17,6 +17,7 @@ mod engine;
 pub mod estimates;
 mod external;
 pub mod hadoop_history;
+pub mod heap;
 pub mod history;
 pub mod journal;
 mod looks;

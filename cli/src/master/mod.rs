@@ -26,5 +26,6 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
     howdah_master::prediction::check(&config).map_err(|error| Failure::usage(format!("{error:#}")))?;
     check_root("master", config.serves_others(), config.as_root)?;
     let log = Destination::of(context, &config.dir)?;
+    howdah_master::heap::keep_small();
     run(args.leash, &log, |stop| howdah_master::run(config, stop))
 }

@@ -1,7 +1,9 @@
-//! Free memory goes back to the system.
+//! When free memory goes back to the system.
 //!
-//! The C library keeps what was freed for the next who asks, in a heap for every few threads; only the free end of a heap goes
-//! back by itself. After a large job its heaps are mostly free and as large as ever, for as long as the master lives.
+//! The C library keeps what was freed for the next who asks; only the free end of a heap goes back by itself. After a large job
+//! its heaps are mostly free and as large as ever, for as long as the master lives.
+
+use crate::heap::give_back;
 
 /// Attempts of jobs that are over, after which it is worth the while: a few MB.
 const ATTEMPTS: usize = 5_000;
@@ -13,8 +15,7 @@ pub(super) struct Trim {
 }
 
 impl Trim {
-    /// So many attempts of a job that is over are on disk. Gives free memory back if it was a large job, or many small ones: that
-    /// looks through all heaps, a millisecond for each few dozen MB, in which whoever needs the same heap waits.
+    /// So many attempts of a job that is over are on disk. Gives free memory back if it was a large job, or many small ones.
     pub(super) fn after(&mut self, attempts: usize) {
         if self.is_due(attempts) {
             give_back();
@@ -30,17 +31,6 @@ impl Trim {
         due
     }
 }
-
-#[cfg(target_env = "gnu")]
-#[expect(unsafe_code, reason = "the C library's function is not in any safe interface")]
-fn give_back() {
-    // SAFETY: it takes no pointer and may be called by any thread at any time.
-    let gave = unsafe { libc::malloc_trim(0) };
-    tracing::debug!(gave = gave == 1, "free memory goes back to the system");
-}
-
-#[cfg(not(target_env = "gnu"))]
-fn give_back() {}
 
 #[cfg(test)]
 mod tests {
