@@ -128,6 +128,26 @@ fn jobs_are_listed_with_their_ends_though_nobody_asked_for_a_forecast() {
     cluster.stop_and_validate();
 }
 
+/// The number behind this name and these labels, if there is one.
+fn metric(cluster: &Cluster, name: &str) -> Option<f64> {
+    let (status, _, text) = cluster.answer("GET", "/metrics", "");
+    assert_eq!(status, 200, "{text}");
+    text.lines().find_map(|line| line.strip_prefix(name)?.rsplit(' ').next()?.parse().ok())
+}
+
+#[test]
+fn starts_are_counted_beside_the_last_forecast_before_each() {
+    let config = "[master]\nhttp_listen = \"127.0.0.1:0\"\n[master.prediction]\nevery_ms = 500\n";
+    let cluster = taught(config);
+    let job = submit(&cluster, &naps(2, 24, 400), &[]);
+    cluster.run(&["job", "wait", &job]).expect_code(0);
+    let by_fifo = |what: &str| format!("howdah_prediction_{what}_total{{scheduler=\"fifo\"}}");
+    let starts = wait_for("starts in the metrics", || metric(&cluster, &by_fifo("starts")));
+    let predicted = metric(&cluster, &by_fifo("starts_predicted")).expect("beside the starts");
+    assert!(0.0 < predicted && predicted <= starts, "{predicted} of {starts}");
+    cluster.stop_and_validate();
+}
+
 /// The timer is no help to what happens within a test.
 const ONCE_AN_HOUR: &str = "[master.prediction]\nevery_ms = 3600000\n";
 

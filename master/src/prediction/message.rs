@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use howdah_core::tracker::JobTracker;
-use howdah_planning::prediction::{Changes, ChangesError, EndScore, Forecast, ForecastOptions, ModelName, Score};
+use howdah_planning::prediction::{
+    Changes, ChangesError, EndScore, Forecast, ForecastOptions, ModelName, Score, StartScore,
+};
 use tokio::sync::oneshot;
 
 use super::applications::Applications;
@@ -41,6 +43,8 @@ pub(crate) struct Coverage {
     pub(crate) tasks: Option<f64>,
     /// Forecasts of jobs' ends by the policy under which they were made.
     pub(crate) ends: BTreeMap<String, EndScore>,
+    /// Starts beside the last forecast before each, by the same.
+    pub(crate) starts: BTreeMap<String, StartScore>,
 }
 
 /// Why there is no answer.

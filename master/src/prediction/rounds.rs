@@ -33,7 +33,7 @@ const LEAST_REST: Duration = Duration::from_millis(500);
 /// How long a change waits for others.
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// Starts that are predicted where workers prefetch.
+/// Starts that are told in each round: what workers read ahead, and what is scored.
 const STARTS: usize = 2_000;
 
 /// What rounds have cost, for metrics.
@@ -101,10 +101,11 @@ impl Rounds {
             Err(_) => return Err(()),
         };
         let alone = self.switching.as_ref().is_some_and(Switching::compares_slowdowns);
-        let (fork_took, options) = (forked.took, ForecastOptions { alone, ..forked.options() });
+        let (fork_took, prefetches) = (forked.took, forked.prefetches);
+        let options = ForecastOptions { alone, ..forked.options() };
         let others = self.switching.as_ref().map_or_else(Vec::new, |switching| switching.others(&options));
         let ask = Ask {
-            options: ForecastOptions { starts: if forked.prefetches { STARTS } else { 0 }, ..options },
+            options: ForecastOptions { starts: STARTS, ..options },
             others,
             fork: Box::new(forked.tracker),
             applications: forked.applications,
@@ -123,7 +124,7 @@ impl Rounds {
         let at = latest.present.at;
         let ends: Vec<(JobId, v1::PredictedEnd)> =
             latest.present.jobs.iter().map(|job| (job.job, predicted_end(at, job))).collect();
-        let starts = std::mem::take(&mut latest.present.starts);
+        let starts = if prefetches { std::mem::take(&mut latest.present.starts) } else { Vec::new() };
         let published = self.core.change(move |tables| {
             prefetch::name(tables, at, &starts);
             for (job, end) in ends {

@@ -16,7 +16,7 @@ use anyhow::Context;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use howdah_planning::prediction::{
     Changes, ChangesError, EndWatch, Fallback, Forecast, ForecastOptions, Learned, ModelName, RunningScore, Speeds,
-    TaskHistory, TaskPredictor, forecast,
+    StartWatch, TaskHistory, TaskPredictor, forecast,
 };
 use tokio::sync::oneshot;
 
@@ -83,6 +83,8 @@ struct Thread {
     judged: RunningScore,
     /// Forecasts of jobs that are not over.
     watch: EndWatch,
+    /// The last forecast of what starts.
+    starts: StartWatch,
 }
 
 impl Thread {
@@ -92,7 +94,8 @@ impl Thread {
             TaskHistory::default()
         });
         let judged = RunningScore::of(model);
-        Thread { path, model, history, inbox, changed: false, judged, watch: EndWatch::default() }
+        let (watch, starts) = (EndWatch::default(), StartWatch::default());
+        Thread { path, model, history, inbox, changed: false, judged, watch, starts }
     }
 
     fn run(mut self, receive: &Receiver<Message>) {
@@ -141,8 +144,9 @@ impl Thread {
     fn learn(&mut self) {
         for learned in self.inbox.take() {
             match &learned {
-                Learned::Launch { attempt, class, bytes, worker } => {
+                Learned::Launch { attempt, at, class, bytes, on, worker } => {
                     self.judged.launched(&self.history, *attempt, class, *bytes, worker);
+                    self.starts.started(*attempt, *at, *on);
                     continue;
                 }
                 Learned::Task { attempt, class, sample } => {
@@ -181,6 +185,7 @@ impl Thread {
         // Other models have other errors.
         if chosen == self.model {
             self.watch.predicted(&present);
+            self.starts.predicted(&present, ask.options.starts);
         }
         Ok(ForecastAnswer {
             present,
@@ -189,7 +194,11 @@ impl Thread {
             learnt: self.history.seen(),
             score: self.judged.score(),
             unseen: self.judged.unseen(),
-            coverage: Coverage { tasks: self.judged.coverage(), ends: self.watch.scores().clone() },
+            coverage: Coverage {
+                tasks: self.judged.coverage(),
+                ends: self.watch.scores().clone(),
+                starts: self.starts.scores().clone(),
+            },
         })
     }
 

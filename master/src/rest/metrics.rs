@@ -1,13 +1,14 @@
 //! `GET /metrics`: how forecasts do, in the text that Prometheus reads.
 //!
-//! What rounds cost and how well finished tasks had been predicted are the predictor's own numbers; the ends of jobs are those of
-//! the last round, as `howdah job list` shows them.
+//! What rounds cost and how well tasks that ended and started had been predicted are the predictor's own numbers; the ends of
+//! jobs are those of the last round, as `howdah job list` shows them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use howdah_planning::prediction::{EndScore, STATED};
+use howdah_planning::prediction::{EndScore, STATED, StartScore};
 use howdah_proto::v1;
 
 use super::published::View;
@@ -76,8 +77,8 @@ pub(super) fn text(costs: &RoundCosts, switches: &Switches, view: &View) -> Stri
     text
 }
 
-/// A number of one scheduler's forecasts.
-type OfEnds = fn(&EndScore) -> f64;
+/// A number of one scheduler's forecasts: its name, what it is, and where it comes from.
+type Number<S> = (&'static str, &'static str, fn(&S) -> f64);
 
 /// How many truths intervals hold, beside the share that they state. What nobody has seen yet is left out.
 fn reliability(text: &mut String, coverage: &Coverage) {
@@ -88,16 +89,36 @@ fn reliability(text: &mut String, coverage: &Coverage) {
     if let Some(share) = coverage.tasks {
         let _ = writeln!(text, "howdah_{name} {share}");
     }
-    let numbers: [(&str, &str, OfEnds); 4] = [
-        ("jobs", "Jobs whose ends were predicted.", |score| score.jobs as f64),
-        ("forecasts", "Forecasts of their ends; those of long jobs are thinned out.", |score| score.forecasts as f64),
-        ("within_interval", "Forecasts whose interval held the end.", |score| score.within_interval as f64),
-        ("error_seconds", "By how much the predicted ends were off, all together.", |score| score.error.as_secs_f64()),
+    let of_ends: [Number<EndScore>; 4] = [
+        ("ends_jobs", "Jobs whose ends were predicted.", |score| score.jobs as f64),
+        ("ends_forecasts", "Forecasts of their ends; those of long jobs are thinned out.", |score| {
+            score.forecasts as f64
+        }),
+        ("ends_within_interval", "Forecasts whose interval held the end.", |score| score.within_interval as f64),
+        ("ends_error_seconds", "By how much the predicted ends were off, all together.", |score| {
+            score.error.as_secs_f64()
+        }),
     ];
+    by_scheduler(text, &of_ends, &coverage.ends);
+    let of_starts: [Number<StartScore>; 5] = [
+        ("starts", "Starts of tasks within 30 s after a forecast.", |score| score.starts as f64),
+        ("starts_predicted", "Those that the last forecast before them had told.", |score| score.predicted as f64),
+        ("starts_elsewhere", "Maps among these that ran on another worker.", |score| score.elsewhere as f64),
+        ("starts_within_2_seconds", "Those within 2 s of the told time, maps on the told worker.", |score| {
+            score.near as f64
+        }),
+        ("starts_error_seconds", "By how much those that were told were off, all together.", |score| {
+            score.error.as_secs_f64()
+        }),
+    ];
+    by_scheduler(text, &of_starts, &coverage.starts);
+}
+
+fn by_scheduler<S>(text: &mut String, numbers: &[Number<S>], scores: &BTreeMap<String, S>) {
     for (what, help, number) in numbers {
-        let name = format!("prediction_ends_{what}_total");
+        let name = format!("prediction_{what}_total");
         head(text, &name, "counter", help);
-        for (scheduler, score) in &coverage.ends {
+        for (scheduler, score) in scores {
             let _ = writeln!(text, "howdah_{name}{{scheduler=\"{scheduler}\"}} {}", number(score));
         }
     }
@@ -142,11 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn coverage_and_errors_of_ends_are_counted_by_scheduler() {
+    fn coverage_and_errors_of_ends_and_starts_are_counted_by_scheduler() {
         let costs = RoundCosts::default();
         let score = EndScore { jobs: 2, forecasts: 10, within_interval: 9, error: Span::from_ms(2_500) };
         let ends = [("fair".to_owned(), score)].into();
-        *costs.coverage.lock().expect("nobody panicked") = Coverage { tasks: Some(0.875), ends };
+        let score = StartScore { starts: 9, predicted: 8, elsewhere: 2, near: 5, error: Span::from_ms(750) };
+        let starts = [("fifo".to_owned(), score)].into();
+        *costs.coverage.lock().expect("nobody panicked") = Coverage { tasks: Some(0.875), ends, starts };
         let view = View { cluster: v1::GetClusterResponse::default(), jobs: vec![], workers: vec![], queues: vec![] };
         let text = text(&costs, &Switches::default(), &view);
         for line in [
@@ -157,6 +180,12 @@ mod tests {
             "howdah_prediction_ends_forecasts_total{scheduler=\"fair\"} 10",
             "howdah_prediction_ends_within_interval_total{scheduler=\"fair\"} 9",
             "howdah_prediction_ends_error_seconds_total{scheduler=\"fair\"} 2.5",
+            "# TYPE howdah_prediction_starts_total counter",
+            "howdah_prediction_starts_total{scheduler=\"fifo\"} 9",
+            "howdah_prediction_starts_predicted_total{scheduler=\"fifo\"} 8",
+            "howdah_prediction_starts_elsewhere_total{scheduler=\"fifo\"} 2",
+            "howdah_prediction_starts_within_2_seconds_total{scheduler=\"fifo\"} 5",
+            "howdah_prediction_starts_error_seconds_total{scheduler=\"fifo\"} 0.75",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}: not in\n{text}");
         }

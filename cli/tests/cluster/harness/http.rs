@@ -10,6 +10,13 @@ use super::Cluster;
 impl Cluster {
     /// The status and the JSON of the answer.
     pub(crate) fn request(&self, method: &str, target: &str, body: &str) -> (u16, Value) {
+        let (status, head, body) = self.answer(method, target, body);
+        assert!(head.contains("content-type: application/json"), "{target}: {head}");
+        (status, serde_json::from_str(&body).unwrap_or_else(|error| panic!("{target}: {error}: {body}")))
+    }
+
+    /// Status, head in small letters, and body of what it answers, whatever that is.
+    pub(crate) fn answer(&self, method: &str, target: &str, body: &str) -> (u16, String, String) {
         let mut connection = TcpStream::connect(self.http_address()).expect("connect");
         let length = body.len();
         let head = format!("{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}");
@@ -17,8 +24,7 @@ impl Cluster {
         let mut answer = String::new();
         connection.read_to_string(&mut answer).expect("an answer");
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{target}: {answer}"));
-        assert!(head.to_lowercase().contains("content-type: application/json"), "{target}: {head}");
         let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
-        (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{target}: {error}: {body}")))
+        (status, head.to_lowercase(), body.to_owned())
     }
 }

@@ -12,7 +12,7 @@ use super::history::{Sample, TaskHistory};
 use super::input::InputSizes;
 use super::place::Place;
 use howdah_core::cluster::ClusterState;
-use howdah_core::job::{AttemptId, AttemptState, JobId, JobSpec, JobState, TaskKind};
+use howdah_core::job::{AttemptId, AttemptState, JobId, JobSpec, JobState, TaskKind, WorkerId};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::Effect;
 
@@ -22,11 +22,14 @@ pub enum Learned {
     /// An attempt was launched: whoever predicts its time does it now.
     Launch {
         attempt: AttemptId,
+        at: Time,
         /// Of what class it will be when it has finished.
         class: Class,
         /// Its input; `None` where unknown.
         bytes: Option<u64>,
-        /// Where it runs, by name.
+        /// Where it runs.
+        on: WorkerId,
+        /// The worker's name.
         worker: String,
     },
     /// A task has finished.
@@ -106,14 +109,15 @@ impl Learner {
                     }
                     learned(Learned::End(job, (end == JobState::Succeeded).then_some(now)));
                 }
-                Effect::Launch { attempt, worker, .. } => {
+                Effect::Launch { attempt, worker: on, .. } => {
                     self.meet(attempt.job, state, &mut application);
-                    let worker = state.worker(worker);
+                    let worker = state.worker(on);
                     // A launch is repeated until its worker confirms it.
                     if let Entry::Vacant(new) = self.launched.entry(attempt) {
                         new.insert(worker.and_then(|worker| Place::of(worker, state)));
                         if let (Some(job), Some(live)) = (self.jobs.get(&attempt.job), state.job(attempt.job)) {
-                            learned(job.launched(attempt, live.maps_done(), worker.map_or("", |worker| worker.name())));
+                            let name = worker.map_or("", |worker| worker.name());
+                            learned(job.launched(attempt, now, live.maps_done(), (on, name)));
                         }
                     }
                 }
@@ -181,13 +185,19 @@ impl Job {
     }
 
     /// A reduce is of the class that waits for maps if not all were done.
-    fn launched(&self, attempt: AttemptId, maps_done: Option<Time>, worker: &str) -> Learned {
+    fn launched(
+        &self,
+        attempt: AttemptId,
+        at: Time,
+        maps_done: Option<Time>,
+        (on, worker): (WorkerId, &str),
+    ) -> Learned {
         let (part, bytes) = match (attempt.kind, maps_done) {
             (TaskKind::Map, _) => (Part::Map, self.sizes.map(&self.spec, attempt.index)),
             (TaskKind::Reduce, None) => (Part::FirstReduce, self.sizes.reduce()),
             (TaskKind::Reduce, Some(_)) => (Part::LaterReduce, self.sizes.reduce()),
         };
-        Learned::Launch { attempt, class: self.class(part), bytes, worker: worker.to_owned() }
+        Learned::Launch { attempt, at, class: self.class(part), bytes, on, worker: worker.to_owned() }
     }
 
     fn ended(&self, attempt: AttemptId, (worker, place): (&str, Option<Place>), started: Time, now: Time) -> Learned {

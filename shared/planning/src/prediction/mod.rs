@@ -24,6 +24,7 @@ mod progress;
 mod running_score;
 mod score;
 mod silence;
+mod start_watch;
 mod switch;
 mod watch;
 
@@ -42,5 +43,6 @@ pub use predictor::{Fallback, TaskPredictor};
 pub use progress::{Look, Seen};
 pub use running_score::RunningScore;
 pub use score::{JobError, RunScore, Score, StartError, TaskError, WindowScore, job_error, score_starts};
+pub use start_watch::{StartScore, StartWatch};
 pub use switch::{Measure, Switch, SwitchRule, Switcher};
 pub use watch::EndWatch;

@@ -156,14 +156,17 @@ pub fn score_starts(
         predicted.iter().rev().map(|start| (start.attempt.task(), start)).collect();
     let within = actual.iter().filter(|start| start.0 > at && start.0 <= at + window);
     within
-        .map(|&(when, attempt, worker)| match by_task.get(&attempt.task()) {
-            None => StartError { by: None, elsewhere: false },
-            Some(start) => StartError {
-                by: Some(when.since(start.at).max(start.at.since(when))),
-                elsewhere: attempt.kind == TaskKind::Map && start.worker != worker,
-            },
-        })
+        .map(|&(when, attempt, worker)| start_error(by_task.get(&attempt.task()).copied(), when, attempt, worker))
         .collect()
+}
+
+/// A start beside what was predicted of it, if anything was.
+pub(super) fn start_error(told: Option<&TaskStart>, when: Time, attempt: AttemptId, worker: WorkerId) -> StartError {
+    let Some(told) = told else { return StartError { by: None, elsewhere: false } };
+    StartError {
+        by: Some(when.since(told.at).max(told.at.since(when))),
+        elsewhere: attempt.kind == TaskKind::Map && told.worker != worker,
+    }
 }
 
 /// Everything that is notified of one run, or of several together.

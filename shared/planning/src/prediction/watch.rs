@@ -15,7 +15,7 @@ use howdah_core::job::{AttemptId, JobId};
 use howdah_core::time::{Span, Time};
 
 /// Policies whose forecasts are scored.
-const POLICIES: usize = 16;
+pub(super) const POLICIES: usize = 16;
 
 /// An end as it was predicted, with how far before and after it the drawn interval went.
 #[derive(Clone, Copy, Debug, PartialEq)]
