@@ -72,7 +72,8 @@ impl Looks {
 
     /// A worker says what it saw; what it was not asked for is nothing.
     pub(crate) fn saw(&self, mut saw: v1::SawRequest) {
-        for text in [&mut saw.found, &mut saw.problem] {
+        let name = saw.user.as_mut().map(|user| &mut user.name);
+        for text in [&mut saw.found, &mut saw.problem].into_iter().chain(name) {
             *text = limits::without_middle(std::mem::take(text), SAID_BYTES);
         }
         let found = self.table().out.remove(&(WorkerId(saw.worker), saw.number));

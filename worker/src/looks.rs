@@ -24,6 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSES_MS: [u64; 6] = [50, 100, 250, 500, 1_000, 2_000];
 /// A worker of some slots holds a few dozen files; a shuffle, hundreds.
 const FEW_FILES: u64 = 1_024;
+/// Threads count as well: an attempt has several, and what it starts has its own.
+const FEW_PROCESSES: u64 = 512;
 /// Folders looked at at a time, those that hang included.
 const FOLDERS: usize = 16;
 
@@ -35,6 +37,7 @@ static TRIES: Semaphore = Semaphore::const_new(16);
 pub(crate) fn start(link: Link, worker: u32, look: v1::Look) {
     let Some(at) = look.at else { return };
     tokio::spawn(async move {
+        let user = matches!(at, At::Machine(_)).then(v1::User::own);
         let seen = match at {
             At::Machine(_) => machine(),
             At::Reach(address) => reach(&address).await,
@@ -44,22 +47,23 @@ pub(crate) fn start(link: Link, worker: u32, look: v1::Look) {
             Ok(found) => (found, String::new()),
             Err(problem) => (String::new(), problem),
         };
-        link.saw(v1::SawRequest { worker, number: look.number, found, problem, met: None }).await;
+        link.saw(v1::SawRequest { worker, number: look.number, found, problem, met: None, user }).await;
     });
 }
 
-fn user() -> String {
-    let uid = nix::unistd::geteuid();
-    let name = howdah_proto::names::user_name(uid.as_raw());
-    name.map_or_else(|| format!("user {uid}"), |name| format!("user {name} ({uid})"))
-}
-
+/// What bounds the processes of attempts.
 fn machine() -> Result<String, String> {
-    match getrlimit(Resource::RLIMIT_NOFILE) {
-        Ok((_, hard)) if hard < FEW_FILES => Err(format!("it may open {hard} files, expected {FEW_FILES} at least")),
-        Ok((soft, _)) => Ok(format!("{}, may open {soft} files", user())),
-        Err(error) => Err(format!("read the limit of open files: {error}")),
+    let limit = |of, what| getrlimit(of).map_err(|error| format!("read the limit of {what}: {error}"));
+    let (files, most_files) = limit(Resource::RLIMIT_NOFILE, "open files")?;
+    if most_files < FEW_FILES {
+        return Err(format!("it may open {most_files} files, expected {FEW_FILES} at least"));
     }
+    let (processes, _) = limit(Resource::RLIMIT_NPROC, "processes")?;
+    // The kernel counts none of root's.
+    if processes < FEW_PROCESSES && !nix::unistd::geteuid().is_root() {
+        return Err(format!("its user may have {processes} processes, expected {FEW_PROCESSES} at least"));
+    }
+    Ok(format!("it may open {files} files"))
 }
 
 async fn reach(address: &str) -> Result<String, String> {
@@ -103,9 +107,9 @@ fn look_at(worker: u32, share: &v1::Share, pauses_ms: &[u64]) -> Result<String, 
     // Who reads what was just written there is in the same folder, and whoever asked may write to it.
     let own = folder.join(format!("{}-{worker}", share.name));
     let made = OpenOptions::new().write(true).create_new(true).open(&own);
-    made.map_err(|error| format!("{} reads it and cannot write there: {error}", user()))?;
-    fs::remove_file(&own).map_err(|error| format!("{} cannot remove what it made there: {error}", user()))?;
-    Ok(format!("{} reads and writes it", user()))
+    made.map_err(|error| format!("{} reads it and cannot write there: {error}", v1::User::own()))?;
+    fs::remove_file(&own).map_err(|error| format!("{} cannot remove what it made there: {error}", v1::User::own()))?;
+    Ok(format!("{} reads and writes it", v1::User::own()))
 }
 
 fn read(path: &Path, text: &str, pauses_ms: &[u64]) -> Result<(), String> {

@@ -17,6 +17,10 @@ const LITTLE_MEMORY_KIB: u64 = 256 << 10;
 /// Clocks that are further apart are said to be.
 const MAX_OFFSET_MS: i64 = 1_000;
 
+/// Where limits come from.
+pub(super) const LIMITS: &str =
+    "LimitNOFILE and LimitNPROC of the unit, or nofile and nproc in /etc/security/limits.conf";
+
 /// One thing that was looked at.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Check {
@@ -28,7 +32,7 @@ pub(super) struct Check {
     pub(super) found: String,
     /// What is wrong.
     pub(super) problem: Option<String>,
-    /// What to do about it; may be empty.
+    /// What to do about it; empty where nothing is wrong.
     pub(super) help: String,
 }
 
@@ -37,7 +41,9 @@ impl Check {
         Check { of: of.to_owned(), what, found, problem: None, help: String::new() }
     }
 
+    /// With what to do about it, which everything bad has.
     pub(super) fn bad(of: &str, what: &'static str, problem: String, help: String) -> Check {
+        debug_assert!(!help.is_empty(), "{of} {what}: {problem}: nobody knows what to do");
         Check { of: of.to_owned(), what, found: String::new(), problem: Some(problem), help }
     }
 }
@@ -74,7 +80,10 @@ pub(super) fn worker(worker: &WorkerInfo, checks: &mut Vec<Check>) {
         "LOW_DISK" => "make room in its directory".to_owned(),
         "DRAINING" => format!("`howdah worker drain {of} --undo` takes it back"),
         "UNREACHABLE" => format!("open {} for the master and the other workers", worker.http_address),
-        _ => "its attempts failed too often: `howdah job attempts JOB` shows them".to_owned(),
+        _ => format!(
+            "its attempts failed too often, `howdah job attempts JOB` shows them; once that is mended, `howdah worker enable \
+             {of}` takes it back"
+        ),
     };
     checks.push(if worker.state == "LIVE" {
         Check::good(of, "state", worker.state.clone())
@@ -87,7 +96,8 @@ pub(super) fn worker(worker: &WorkerInfo, checks: &mut Vec<Check>) {
     checks.push(version(of, &worker.version));
     checks.extend(worker.clock_offset_ms.map(|offset| clock(of, offset, 0)));
     for problem in &worker.problems {
-        checks.push(Check::bad(of, "files and reach", problem.clone(), String::new()));
+        let help = "look at that file system, or that port, on its machine: the row goes when the worker sees it again";
+        checks.push(Check::bad(of, "files and reach", problem.clone(), help.to_owned()));
     }
     if let Some(vitals) = &worker.vitals {
         let help = "make room in its directory; below `min_free_disk_bytes` it takes no tasks";
@@ -182,6 +192,7 @@ mod tests {
                 disk_free_kib: Some(disk),
                 memory_total_kib: Some(1 << 20),
                 memory_free_kib: Some(1 << 19),
+                user: None,
             };
             master(&machine, &mut checks);
             checks.into_iter().map(|check| (check.what, check.problem.is_some())).collect::<Vec<_>>()

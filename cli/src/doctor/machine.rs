@@ -3,7 +3,7 @@
 use nix::sys::resource::{Resource, getrlimit};
 use procfs::Current;
 
-use super::checks::{Check, memory};
+use super::checks::{Check, LIMITS, memory};
 
 /// As the table names it.
 const HERE: &str = "this machine";
@@ -31,10 +31,9 @@ pub(super) fn free_memory() -> Option<Check> {
 pub(super) fn open_files() -> Check {
     match getrlimit(Resource::RLIMIT_NOFILE) {
         Ok((soft, hard)) if hard < FEW_FILES => {
-            let help = "raise it: LimitNOFILE of the unit, or /etc/security/limits.conf".to_owned();
-            Check::bad(HERE, "open files", format!("{soft} of at most {hard}"), help)
+            Check::bad(HERE, "open files", format!("{soft} of at most {hard}"), LIMITS.to_owned())
         }
         Ok((soft, hard)) => Check::good(HERE, "open files", format!("{soft} of at most {hard}")),
-        Err(error) => Check::bad(HERE, "open files", error.to_string(), String::new()),
+        Err(error) => Check::bad(HERE, "open files", error.to_string(), LIMITS.to_owned()),
     }
 }

@@ -5,6 +5,7 @@ mod checks;
 mod machine;
 mod share;
 mod sights;
+mod users;
 
 use howdah_core::job::limits;
 use howdah_json::Listing;
@@ -23,6 +24,9 @@ use crate::failure::Outcome;
 use crate::job::view::now_ms;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};
+
+/// What to do about an answer that the master should have had.
+const LOG: &str = "look into the master's log, and ask again";
 
 /// `howdah doctor`
 pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Outcome {
@@ -54,7 +58,10 @@ async fn cluster(config: &ClientConfig, probes: &[Probe], checks: &mut Vec<Check
             let said = failure.to_string();
             let mut lines = said.lines();
             let problem = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let help = lines.next().unwrap_or_default().trim_start_matches("help: ").to_owned();
+            let help = lines.next().map_or("look whether the master runs, and what its log says", |help| {
+                help.trim_start_matches("help: ")
+            });
+            let help = help.to_owned();
             checks.push(Check::bad("master", "connection", problem, help));
             return;
         }
@@ -73,7 +80,7 @@ async fn cluster(config: &ClientConfig, probes: &[Probe], checks: &mut Vec<Check
                 checks.push(checks::clock("this machine", offset, doubt));
             }
         }
-        Err(status) => checks.push(Check::bad("master", "answer", status.message().to_owned(), String::new())),
+        Err(status) => checks.push(Check::bad("master", "answer", status.message().to_owned(), LOG.to_owned())),
     }
     let Ok(answer) = client.rpc.list_workers(ListWorkersRequest { all: false }).await else { return };
     let workers = answer.into_inner().workers;
@@ -88,7 +95,7 @@ async fn cluster(config: &ClientConfig, probes: &[Probe], checks: &mut Vec<Check
         }
     }
     if let Err(status) = examine(&mut client, probes, checks).await {
-        checks.push(Check::bad("workers", "what they see", status.message().to_owned(), String::new()));
+        checks.push(Check::bad("workers", "what they see", status.message().to_owned(), LOG.to_owned()));
     }
 }
 
@@ -97,7 +104,9 @@ async fn examine(client: &mut Client, probes: &[Probe], checks: &mut Vec<Check>)
     let mut shares = probes.iter().map(Probe::wire).collect::<Vec<_>>();
     let mut rest = shares.split_off(shares.len().min(limits::SHARES));
     let answer = client.rpc.examine(ExamineRequest { shares }).await?.into_inner();
-    checks::master(&answer.master.unwrap_or_default(), checks);
+    let master = answer.master.unwrap_or_default();
+    checks::master(&master, checks);
+    checks.extend(users::compare(&master, &answer.sights));
     let mut all = answer.sights;
     while !rest.is_empty() {
         let shares = rest.drain(..rest.len().min(limits::SHARES)).collect();

@@ -2,7 +2,7 @@
 
 use howdah_proto::v1::Sight;
 
-use super::checks::Check;
+use super::checks::{Check, LIMITS};
 
 /// A row for each worker's machine and share, and one for the others that it reaches; one for each that it does not.
 pub(super) fn checks(sights: &[Sight], checks: &mut Vec<Check>) {
@@ -29,10 +29,9 @@ pub(super) fn checks(sights: &[Sight], checks: &mut Vec<Check>) {
 
 fn machine(sight: &Sight) -> Check {
     if sight.problem.is_empty() {
-        return Check::good(&sight.worker, "user, limits", sight.found.clone());
+        return Check::good(&sight.worker, "limits", sight.found.clone());
     }
-    let help = "LimitNOFILE of the unit, or /etc/security/limits.conf".to_owned();
-    Check::bad(&sight.worker, "user, limits", sight.problem.clone(), help)
+    Check::bad(&sight.worker, "limits", sight.problem.clone(), LIMITS.to_owned())
 }
 
 fn other(sight: &Sight) -> Check {
@@ -64,6 +63,7 @@ mod tests {
             at: at.to_owned(),
             found: "fine".to_owned(),
             problem: problem.to_owned(),
+            user: None,
         };
         let sights = [
             sight("lab1", "machine", "", ""),
@@ -82,12 +82,12 @@ mod tests {
         assert_eq!(
             rows,
             [
-                ("lab1", "user, limits", None),
+                ("lab1", "limits", None),
                 ("lab1", "other workers", None),
                 ("lab1", "other workers", Some("it does not get to lab2: no answer within 3 s")),
                 ("lab1", "share", Some("/share: `/share/p` is not seen: No such file")),
                 ("lab1", "share", None),
-                ("lab2", "user, limits", Some("it may open 256 files, expected 1024 at least")),
+                ("lab2", "limits", Some("it may open 256 files, expected 1024 at least")),
                 ("lab2", "other workers", Some("it does not get to lab1: no answer within 3 s")),
                 ("lab2", "share", None),
             ]

@@ -23,8 +23,9 @@ fn a_script_waits_for_workers_and_the_doctor_finds_the_one_that_is_missing() {
             let of = |what: &str| good.lines().find(|line| line.starts_with(worker) && line.contains(what));
             assert!(of("other workers").is_some_and(|line| line.contains("it gets to 1 of 1")), "{good}");
             assert!(of("share").is_some_and(|line| line.contains("reads and writes it")), "{good}");
-            assert!(of("user, limits").is_some_and(|line| line.contains("may open")), "{good}");
+            assert!(of("limits").is_some_and(|line| line.contains("may open")), "{good}");
         }
+        assert!(good.lines().any(|line| line.starts_with("daemons") && line.contains("all run as user ")), "{good}");
         assert!(good.contains("does what howdah expects"), "{good}");
         assert_eq!(std::fs::read_dir(lab.export("")).expect("the share").count(), 0, "what was tried is left");
         // It says goodbye, so that the master need not wait for its silence.

@@ -45,13 +45,16 @@ pub(super) async fn examine(shared: &SharedRef, request: v1::ExamineRequest) -> 
     let mut sights = looks.join_all().await;
     sights.sort_by_key(|(place, _)| *place);
     let sights = sights.into_iter().map(|(_, sight)| sight).collect();
-    Ok(v1::ExamineResponse { sights, master: Some(own_machine::look(&shared.run_dir)) })
+    let dir = shared.run_dir.clone();
+    let own = tokio::task::spawn_blocking(move || own_machine::look(&dir)).await;
+    let master = own.map_err(|e| status::internal("look at the master's own machine", e))?;
+    Ok(v1::ExamineResponse { sights, master: Some(master) })
 }
 
 fn sight(by: &Peer, what: &str, at: String, saw: Option<v1::SawRequest>) -> v1::Sight {
-    let (found, problem) = match saw {
-        Some(saw) => (saw.found, saw.problem),
-        None => (String::new(), format!("it did not say within {} s", peers::PATIENCE.as_secs())),
+    let (found, problem, user) = match saw {
+        Some(saw) => (saw.found, saw.problem, saw.user),
+        None => (String::new(), format!("it did not say within {} s", peers::PATIENCE.as_secs()), None),
     };
-    v1::Sight { worker: by.name.to_string(), what: what.to_owned(), at, found, problem }
+    v1::Sight { worker: by.name.to_string(), what: what.to_owned(), at, found, problem, user }
 }

@@ -18,6 +18,7 @@ pub(super) fn look(dir: &Path) -> v1::MasterMachine {
         disk_free_kib: disk.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) / 1_024),
         memory_total_kib: memory.as_ref().map(|memory| memory.mem_total / 1_024),
         memory_free_kib: memory.and_then(|memory| memory.mem_available).map(|bytes| bytes / 1_024),
+        user: Some(v1::User::own()),
     }
 }
 

@@ -1,11 +1,29 @@
 //! A user's name: from `/etc/passwd`, else from the machine's name service, asked as a program.
 
+use std::fmt;
+
 use super::getent;
+use crate::v1::User;
 
 /// The name of an account, if anybody knows one.
 pub fn user_name(uid: u32) -> Option<String> {
     let text = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     name_in(&text, uid).or_else(|| name_in(&getent::user_line(uid)?, uid))
+}
+
+impl User {
+    /// As whom this process runs. The name service may take its time.
+    pub fn own() -> User {
+        let id = nix::unistd::geteuid().as_raw();
+        User { id, name: user_name(id).unwrap_or_default() }
+    }
+}
+
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let User { id, name } = self;
+        if name.is_empty() { write!(f, "user {id}") } else { write!(f, "user {name} ({id})") }
+    }
 }
 
 /// Lines are `name:password:uid:…`.
