@@ -112,6 +112,7 @@ fn registration(id: u32) -> Input {
     Input::Register(Box::new(Registration {
         worker: WorkerId(id),
         incarnation: 1,
+        starts: false,
         name: format!("w{id}"),
         host: format!("h{id}"),
         rack: "/r".to_owned(),

@@ -255,6 +255,7 @@ fn hello(
         http_address: announced.address,
         advertised: announced.advertised,
         incarnation: 0,
+        starts: false,
         attributes: snapshot.attributes.clone().into_iter().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         probe_warnings: snapshot.warnings.clone(),

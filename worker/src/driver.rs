@@ -84,6 +84,8 @@ pub(crate) struct Driver {
     pub(crate) jobs: Jobs,
     containers: Containers,
     pub(crate) vitals: VitalsCell,
+    /// The incarnation that is this process's first.
+    first: u64,
     /// What registrations say, but for the incarnation.
     pub(crate) hello: v1::RegisterRequest,
     pub(crate) inbox: Inbox<Event>,
@@ -138,6 +140,7 @@ impl Driver {
         let prefetcher = Prefetcher::start(config.prefetch_bytes);
         Driver {
             config,
+            first: tracker.incarnation(),
             tracker,
             context,
             link,
@@ -453,7 +456,8 @@ impl Driver {
     }
 
     fn register(&self, incarnation: u64) {
-        let mut request = v1::RegisterRequest { incarnation, ..self.hello.clone() };
+        let starts = incarnation == self.first;
+        let mut request = v1::RegisterRequest { incarnation, starts, ..self.hello.clone() };
         let (link, inbox) = (self.link.clone(), self.inbox.clone());
         let (directory, jobs) = (self.context.directory.clone(), self.jobs.clone());
         tokio::spawn(async move {

@@ -294,6 +294,7 @@ fn in_vain(bench: &Bench<'_>, variant: &Variant, n_jobs: u32) -> Outcome<f64> {
         Input::Register(Box::new(Registration {
             worker: WorkerId(number),
             incarnation: 1,
+            starts: false,
             name: format!("w{number}"),
             host: format!("h{number}"),
             rack: "/r".to_owned(),

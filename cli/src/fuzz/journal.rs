@@ -132,6 +132,7 @@ fn inputs() -> Vec<Input> {
     let registration = Registration {
         worker,
         incarnation: 7,
+        starts: false,
         name: "w".to_owned(),
         host: "h".to_owned(),
         rack: "/r".to_owned(),

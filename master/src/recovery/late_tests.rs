@@ -67,6 +67,7 @@ impl Run {
         self.apply(&Input::Register(Box::new(Registration {
             worker: WorkerId(worker),
             incarnation: 7,
+            starts: false,
             name: format!("w{worker}"),
             host: format!("h{worker}"),
             rack: "/r".to_owned(),

@@ -71,6 +71,7 @@ impl History {
         history.apply(&Input::Register(Box::new(Registration {
             worker: WorkerId(0),
             incarnation: 7,
+            starts: false,
             name: "w".to_owned(),
             host: "h".to_owned(),
             rack: "/r".to_owned(),

@@ -21,6 +21,7 @@ fn registration(worker: u32) -> Input {
     Input::Register(Box::new(Registration {
         worker: WorkerId(worker),
         incarnation: 7,
+        starts: false,
         name: format!("w{worker}"),
         host: format!("h{worker}"),
         rack: "/r".to_owned(),

@@ -229,6 +229,7 @@ pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Regi
     Ok(Registration {
         worker,
         incarnation: wire.incarnation,
+        starts: wire.starts,
         name: name("name", &wire.name)?,
         host: name("host", &wire.host)?,
         rack: name("rack", &wire.rack)?,
@@ -274,6 +275,7 @@ impl From<&Registration> for v1::RegisterRequest {
             reduce_slots: registration.reduce_slots.into(),
             http_address: String::new(),
             incarnation: registration.incarnation,
+            starts: registration.starts,
             attributes: registration.attributes.iter().cloned().collect(),
             version: String::new(),
             directory: String::new(),

@@ -98,10 +98,11 @@ fn registration() -> impl Strategy<Value = Registration> {
     let names = ("[a-z]{1,9}", "[a-z.]{0,9}", "/[a-z]{0,5}");
     let kept = prop::collection::vec((0..4u32, any::<u32>(), any::<u16>()), 0..5);
     let output = |(job, index, number)| AttemptId { job: JobId(job), kind: TaskKind::Map, index, number };
-    (any::<u32>(), any::<u64>(), names, any::<[u16; 2]>(), attributes(), kept).prop_map(
-        move |(worker, incarnation, (name, host, rack), slots, attributes, kept)| Registration {
+    (any::<u32>(), any::<(u64, bool)>(), names, any::<[u16; 2]>(), attributes(), kept).prop_map(
+        move |(worker, (incarnation, starts), (name, host, rack), slots, attributes, kept)| Registration {
             worker: WorkerId(worker),
             incarnation,
+            starts,
             name,
             host,
             rack,

@@ -151,18 +151,26 @@ fn where_the_rule_is_not_set_nobody_is_listed_for_it() {
 }
 
 #[test]
-fn a_black_hole_comes_back_when_it_is_enabled_and_when_its_faults_are_forgotten() {
+fn a_black_hole_comes_back_when_it_is_enabled_or_started_anew_and_when_its_faults_are_forgotten() {
+    let mut c = cluster(2);
+    maps(&mut c, 30);
+    play(&mut c, 10, 1, |worker, _| worker == 0);
+    assert_eq!(listed(&c), [0]);
+    c.register_again(0);
+    assert_eq!(
+        (listed(&c), c.state().workers()[0].is_black_hole()),
+        (vec![0], true),
+        "that it lost the master mends nothing"
+    );
+    c.apply(&[Input::Enable { worker: WorkerId(0) }]);
+    let worker = &c.state().workers()[0];
+    assert_eq!((worker.state(), worker.is_black_hole(), worker.n_faults()), (WorkerState::Live, false, 0));
+
     let mut c = cluster(2);
     maps(&mut c, 30);
     play(&mut c, 10, 1, |worker, _| worker == 0);
     assert_eq!(listed(&c), [0]);
     c.restart(0);
-    assert_eq!(
-        (listed(&c), c.state().workers()[0].is_black_hole()),
-        (vec![0], true),
-        "a restart mends nothing by itself"
-    );
-    c.apply(&[Input::Enable { worker: WorkerId(0) }]);
     let worker = &c.state().workers()[0];
     assert_eq!((worker.state(), worker.is_black_hole(), worker.n_faults()), (WorkerState::Live, false, 0));
 

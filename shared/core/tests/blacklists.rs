@@ -121,17 +121,23 @@ fn the_last_worker_with_slots_is_never_blacklisted() {
 }
 
 #[test]
-fn an_enabled_worker_is_off_the_list_with_no_faults() {
+fn a_worker_that_is_enabled_or_started_anew_is_off_the_list_with_no_faults() {
     let mut c = Cluster::new().workers(3, 1, 0);
     c.now = howdah_core::time::Time::from_ms(15 * 60_000 * 100);
-    for _ in 0..4 {
-        run_with_failures(&mut c, 6, 2);
+    for starts in [true, false] {
+        for _ in 0..4 {
+            run_with_failures(&mut c, 6, 2);
+        }
+        assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted);
+        c.effects.clear();
+        if starts {
+            c.restart(0);
+        } else {
+            c.apply(&[Input::Enable { worker: WorkerId(0) }]);
+        }
+        c.expect(Effect::WorkerState { worker: WorkerId(0), state: WorkerState::Live });
+        assert_eq!(c.state().workers()[0].n_faults(), 0);
     }
-    assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted);
-    c.effects.clear();
-    c.apply(&[Input::Enable { worker: WorkerId(0) }]);
-    c.expect(Effect::WorkerState { worker: WorkerId(0), state: WorkerState::Live });
-    assert_eq!(c.state().workers()[0].n_faults(), 0);
     c.apply(&[Input::Enable { worker: WorkerId(9) }]);
     c.expect(Effect::Rejected { worker: None, why: Rejection::UnknownWorker(WorkerId(9)) });
 }
@@ -159,8 +165,8 @@ fn a_blacklisted_worker_is_still_that_after_a_restart_and_a_snapshot_and_comes_b
         c.launches();
         c.beat(0);
         assert_eq!(c.launches(), [], "start {start}");
-        c.restart(0);
-        assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted, "its own start changes nothing");
+        c.register_again(0);
+        assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted, "that it lost the master changes nothing");
     }
     while c.now.as_us() / 1_000 + 100_000 < forgiven {
         assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted);

@@ -89,6 +89,7 @@ fn registration() -> impl Strategy<Value = Input> {
         Input::Register(Box::new(Registration {
             worker: WorkerId(worker),
             incarnation,
+            starts: incarnation % 2 == 0,
             name: format!("w{name}"),
             host: format!("h{}", name % 2),
             rack: format!("/r{}", maps % 2),

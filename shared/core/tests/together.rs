@@ -141,6 +141,7 @@ impl Line {
         let hello = Registration {
             worker,
             incarnation,
+            starts: false,
             name,
             host: format!("h{node}"),
             rack: "/r".into(),

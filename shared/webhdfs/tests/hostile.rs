@@ -12,7 +12,7 @@ const WAITS: [Duration; 2] = [Duration::from_millis(1); 2];
 fn client(hdfs: &FakeHdfs) -> Client {
     let short = Duration::from_millis(300);
     // An answer of 64 MiB takes a while in a debug build.
-    let patience = Patience { connect: short, idle: short, answer: Duration::from_secs(60), waits: &WAITS };
+    let patience = Patience { connect: short, idle: short, answer: Duration::from_secs(300), waits: &WAITS };
     Client::new(&hdfs.address(), "ann & bob", patience)
 }
 

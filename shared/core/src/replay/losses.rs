@@ -140,6 +140,7 @@ mod tests {
         let hello = |worker| Registration {
             worker: WorkerId(worker),
             incarnation: 1,
+            starts: false,
             name: format!("w{worker}"),
             host: String::new(),
             rack: String::new(),

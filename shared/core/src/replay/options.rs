@@ -184,6 +184,7 @@ impl SimWorker {
         Registration {
             worker,
             incarnation,
+            starts: false,
             name: self.name.clone(),
             host: self.host.clone(),
             rack: self.rack.clone(),

@@ -137,6 +137,8 @@ pub struct Registration {
     pub worker: WorkerId,
     /// Differs between two runs of the same worker; larger is younger.
     pub incarnation: u64,
+    /// Whether its process has just started, and not only lost the master. Recordings made before this was said never have it.
+    pub starts: bool,
     /// Unique in the cluster, stable over restarts.
     pub name: String,
     /// The host as split locations name it.

@@ -181,6 +181,7 @@ impl Cluster {
         Input::Register(Box::new(Registration {
             worker,
             incarnation: puppet.incarnation,
+            starts: false,
             name: format!("w{}", worker.0),
             host: host.into(),
             rack: rack.into(),
@@ -198,6 +199,15 @@ impl Cluster {
 
     /// The worker's process starts anew, with these map outputs on its disk.
     pub fn restart_with(&mut self, worker: u32, kept: &[AttemptId]) {
+        self.hello(worker, true, kept);
+    }
+
+    /// The worker's process goes on and says hello again, with nothing that it had.
+    pub fn register_again(&mut self, worker: u32) {
+        self.hello(worker, false, &[]);
+    }
+
+    fn hello(&mut self, worker: u32, starts: bool, kept: &[AttemptId]) {
         let puppet = &mut self.puppets[worker as usize];
         *puppet = Puppet {
             incarnation: puppet.incarnation + 1,
@@ -209,7 +219,7 @@ impl Cluster {
         let (host, rack) = (puppet.host.clone(), puppet.rack.clone());
         let mut hello = self.registration(WorkerId(worker), &host, &rack);
         if let Input::Register(hello) = &mut hello {
-            hello.kept = kept.to_vec();
+            (hello.starts, hello.kept) = (starts, kept.to_vec());
         }
         self.apply(&[hello]);
     }

@@ -196,6 +196,7 @@ impl Changes {
             Input::Register(Box::new(Registration {
                 worker: WorkerId(first + index),
                 incarnation: 1,
+                starts: false,
                 name: format!("what-if-{}", index + 1),
                 host: format!("what-if-{}", index + 1),
                 rack: model.rack_name().to_owned(),

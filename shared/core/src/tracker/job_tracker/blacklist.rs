@@ -114,16 +114,22 @@ impl JobTracker {
 
     /// Someone vouches for a worker: it is off the list, and starts with no faults.
     pub(super) fn on_enable(&mut self, id: WorkerId) {
-        let Some(worker) = self.state.workers.get_mut(id.0 as usize) else {
+        if self.state.worker(id).is_none() {
             self.reject(None, Rejection::UnknownWorker(id));
             return;
-        };
-        worker.faults.clear();
-        (worker.blacklisted, worker.black_hole) = (false, false);
-        self.state.failing.remove(&id);
+        }
+        self.trust_again(id);
         if self.state.workers[id.0 as usize].state != WorkerState::Lost {
             self.settle_worker(id);
         }
+    }
+
+    /// Somebody has seen to a worker, or started it anew: it has no faults, and its state is settled by the caller.
+    pub(super) fn trust_again(&mut self, id: WorkerId) {
+        let worker = &mut self.state.workers[id.0 as usize];
+        worker.faults.clear();
+        (worker.blacklisted, worker.black_hole) = (false, false);
+        self.state.failing.remove(&id);
         self.next_forgiving = self.first_forgiving();
     }
 

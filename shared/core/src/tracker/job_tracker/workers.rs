@@ -48,6 +48,9 @@ impl JobTracker {
                 let faults = std::mem::take(&mut old.faults);
                 let Worker { blacklisted, black_hole, fell_silent, .. } = *old;
                 *old = Worker { faults, blacklisted, black_hole, fell_silent, ..fresh };
+                if registration.starts {
+                    self.trust_again(id);
+                }
             }
         }
         self.forget_blindness(id);

@@ -113,6 +113,7 @@ impl Plan {
         Registration {
             worker,
             incarnation,
+            starts: false,
             name: format!("w{node}"),
             host: format!("h{node}"),
             rack: "/r".to_owned(),

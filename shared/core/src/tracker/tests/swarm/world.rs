@@ -15,7 +15,7 @@ use super::watch::Watch;
 use crate::job::{AttemptId, JobId, JobState, Phase, Progress, TaskId, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::task_tracker::{TaskTracker, TrackerConfig, TrackerEffect, TrackerInput};
-use crate::tracker::{Effect, Input, Report, Vitals};
+use crate::tracker::{Effect, Input, Registration, Report, Vitals};
 
 /// How long after the last fault everything has to be over.
 const CALM: Span = Span::from_secs(1_200);
@@ -429,7 +429,7 @@ impl World {
         if incarnation >= known {
             master.waiting.remove(&worker);
         }
-        let hello = self.plan.registration(node, worker, incarnation, kept.clone());
+        let hello = Registration { starts: true, ..self.plan.registration(node, worker, incarnation, kept.clone()) };
         let interval = Span::from_ms(u64::from(master.tracker.interval_ms()));
         let taken = self.master(vec![Input::Register(Box::new(hello))]) && incarnation >= known;
         if taken && !self.is_lost(node) {
