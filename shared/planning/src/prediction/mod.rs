@@ -43,5 +43,7 @@ pub use predictor::{Fallback, TaskPredictor};
 pub use progress::{Look, Seen};
 pub use running_score::RunningScore;
 pub use score::{JobError, RunScore, Score, StartError, TaskError, WindowScore, job_error, score_starts};
-pub use switch::{Measure, Switch, SwitchRule, Switcher};
+pub use switch::{
+    Measure, NoSuchRule, RULES, RuleName, Standing, Switch, SwitchOptions, Switcher, SwitchingRule, Thresholds,
+};
 pub use watch::EndWatch;
