@@ -388,6 +388,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_switching_rule_is_told_what_was_set() {
+        let text = r#"{"prediction": {"switch": {"rule": "best", "measure": "makespan", "margin": 0.1, "rounds": 2,
+                       "hold_ms": 5000}}}"#;
+        let read = serde_json::from_str::<MasterConfig>(text).expect("it reads");
+        let wanted = SwitchOptions {
+            measure: Measure::Makespan,
+            rule: "best".parse().expect("it is listed"),
+            thresholds: Thresholds { margin: 0.1, rounds: 2 },
+            dwell: Span::from_secs(5),
+        };
+        assert_eq!(read.prediction.switch.options(), wanted);
+        assert_eq!(MasterConfig::default().prediction.switch.options(), SwitchOptions::default());
+    }
+
+    #[test]
     fn parameters_of_a_scheduler_need_no_quotation_marks_for_numbers() {
         let params = |text: &str| serde_json::from_str::<MasterConfig>(text).map(|config| config.scheduler_params);
         let read = params(r#"{"scheduler_params": {"queues": 2, "limits": "160", "share": 0.5, "preemption": true}}"#);

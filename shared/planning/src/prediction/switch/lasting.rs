@@ -4,9 +4,10 @@
 //! once its gain reached the margin in enough rounds running, where a gain of several margins counts as that many rounds. A gain
 //! below the margin, in one round, begins the count anew.
 //!
-//! What it keeps from flapping: two policies that are never a margin apart are never changed, and neither are two of which
-//! each leads for fewer than `rounds` rounds running by one margin. A lead of `rounds` margins is acted on at once, so that
-//! two which take turns in leading by that much switch once in the time for which the switcher holds every rule back.
+//! What keeps it from going back and forth: a candidate that is never a margin ahead never takes over, and neither does one
+//! that is ahead by a margin for fewer than `rounds` rounds running. What does not: a lead of `rounds` margins is acted on at
+//! once, so that two policies which take turns in leading by that much change places as often as the switcher lets them,
+//! which holds every rule back for a while after a switch.
 
 use super::{Standing, SwitchingRule, Thresholds};
 
