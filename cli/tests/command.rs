@@ -206,6 +206,7 @@ fn a_fault_in_the_file_names_file_line_key_and_expectation() {
     insta::assert_snapshot!("fault-section", complain("[slave]\n"));
     insta::assert_snapshot!("fault-syntax", complain("[worker\n"));
     insta::assert_snapshot!("fault-model", complain("[master.prediction]\nmodel = \"peicewise\"\n"));
+    insta::assert_snapshot!("fault-rule", complain("[master.prediction.switch]\nrule = \"lastign\"\n"));
     insta::assert_snapshot!("fault-choice", complain("[master.cluster.heartbeat]\nrule = \"often\"\n"));
 }
 

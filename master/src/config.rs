@@ -10,7 +10,7 @@ use howdah_core::job::CLUSTER_MEMORY_KEYS;
 use howdah_core::time::Span;
 use howdah_core::tracker::{Blacklist, ClusterConfig};
 use howdah_guards::Guard;
-use howdah_planning::prediction::{Measure, ModelName, SwitchRule};
+use howdah_planning::prediction::{Measure, ModelName, RuleName, SwitchOptions, Thresholds};
 use howdah_proto::names::HostPort;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -172,11 +172,14 @@ impl Default for Prediction {
 pub struct SchedulerSwitch {
     /// Schedulers that may take over from each other; none: the one in charge stays.
     pub candidates: Vec<String>,
-    /// By what they are compared: makespan, mean-completion or deadlines-exceeded.
+    /// What says when one takes over.
+    pub rule: RuleName,
+    /// By what they are compared: makespan, mean-completion, slowdown-variability or deadlines-exceeded.
     pub measure: Measure,
     /// Least gain, as a share of what is still to come.
     pub margin: f64,
-    /// Rounds running in which a gain of the margin must be forecast; a gain of several margins counts as that many.
+    /// Rounds running in which a gain of the margin must be forecast; a gain of several margins counts as that many. The rule
+    /// `best` does not read it.
     pub rounds: u32,
     /// No other switch so long after one, in milliseconds.
     pub hold_ms: u64,
@@ -184,16 +187,17 @@ pub struct SchedulerSwitch {
 
 impl SchedulerSwitch {
     /// As the switcher reads it.
-    pub(crate) fn rule(&self) -> SwitchRule {
-        let dwell = Span::from_ms(self.hold_ms);
-        SwitchRule { measure: self.measure, margin: self.margin, times: self.rounds, dwell }
+    pub(crate) fn options(&self) -> SwitchOptions {
+        let thresholds = Thresholds { margin: self.margin, rounds: self.rounds };
+        SwitchOptions { measure: self.measure, rule: self.rule, thresholds, dwell: Span::from_ms(self.hold_ms) }
     }
 }
 
 impl Default for SchedulerSwitch {
     fn default() -> SchedulerSwitch {
-        let SwitchRule { measure, margin, times, dwell } = SwitchRule::default();
-        SchedulerSwitch { candidates: Vec::new(), measure, margin, rounds: times, hold_ms: dwell.as_ms() }
+        let SwitchOptions { measure, rule, thresholds, dwell } = SwitchOptions::default();
+        let Thresholds { margin, rounds } = thresholds;
+        SchedulerSwitch { candidates: Vec::new(), rule, measure, margin, rounds, hold_ms: dwell.as_ms() }
     }
 }
 
@@ -382,6 +386,21 @@ impl Default for Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_switching_rule_is_told_what_was_set() {
+        let text = r#"{"prediction": {"switch": {"rule": "best", "measure": "makespan", "margin": 0.1, "rounds": 2,
+                       "hold_ms": 5000}}}"#;
+        let read = serde_json::from_str::<MasterConfig>(text).expect("it reads");
+        let wanted = SwitchOptions {
+            measure: Measure::Makespan,
+            rule: "best".parse().expect("it is listed"),
+            thresholds: Thresholds { margin: 0.1, rounds: 2 },
+            dwell: Span::from_secs(5),
+        };
+        assert_eq!(read.prediction.switch.options(), wanted);
+        assert_eq!(MasterConfig::default().prediction.switch.options(), SwitchOptions::default());
+    }
 
     #[test]
     fn parameters_of_a_scheduler_need_no_quotation_marks_for_numbers() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use howdah_planning::prediction::ModelName;
+use howdah_planning::prediction::{MODELS, ModelName};
 
 use crate::args::{ClusterArgs, FormatArgs};
 use crate::units::parse_duration;
@@ -50,9 +50,7 @@ pub(crate) struct LookArgs {
     /// How far to look ahead
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
     pub(crate) horizon: Duration,
-    /// How task times are predicted: linear, piecewise, mean, quantile or per-worker [default: the master's setting; with --at,
-    /// linear]
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", help = model_help(" [default: the master's setting; with --at, linear]"))]
     pub(crate) model: Option<ModelName>,
     /// Starts of waiting tasks to tell, the first ones
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -95,8 +93,7 @@ pub(crate) struct ScoreArgs {
     /// How far each looks ahead
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
     pub(crate) horizon: Duration,
-    /// How task times are predicted: linear, piecewise, mean, quantile or per-worker
-    #[arg(long, value_name = "MODEL", default_value_t)]
+    #[arg(long, value_name = "MODEL", default_value_t, help = model_help(""))]
     pub(crate) model: ModelName,
     /// Predict running reduces whole, not by the phase that they are in, to compare
     #[arg(long)]
@@ -109,4 +106,10 @@ pub(crate) struct ScoreArgs {
     pub(crate) alike_workers: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
+}
+
+/// What `--model` chooses, and among which names.
+fn model_help(default: &str) -> String {
+    let [first @ .., last] = MODELS;
+    format!("How task times are predicted: {} or {last}{default}", first.join(", "))
 }

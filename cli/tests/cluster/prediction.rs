@@ -469,6 +469,7 @@ fn a_master_that_could_not_choose_its_scheduler_is_refused_before_it_starts() {
     for (switch, said) in [
         ("candidates = [\"fifo\"]", "[master] prediction.switch.candidates: one scheduler, expected at least two"),
         ("candidates = [\"fifo\", \"fare\"]", "scheduler `fare`: no such scheduler"),
+        ("rule = \"lastign\"", "no such switching rule, did you mean `lasting`?"),
         ("candidates = [\"fifo\", \"fair\"]\nmargin = 2.0", "[master] prediction.switch.margin: 2 is no gain"),
     ] {
         std::fs::write(&config, format!("[master.prediction.switch]\n{switch}\n")).expect("write the configuration");

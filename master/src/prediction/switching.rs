@@ -1,5 +1,5 @@
-//! The scheduler chosen by forecast: each candidate is simulated in every round, and the best takes over by the rule of
-//! `Switcher` on the path that `howdah scheduler set` takes, journal included.
+//! The scheduler chosen by forecast: each candidate is simulated in every round, and the best takes over by the chosen
+//! rule, on the path that `howdah scheduler set` takes, journal included.
 //!
 //! Each switch is kept with the two figures that justified it, and scored once the jobs it was made for are over. Whoever
 //! puts a policy in charge that is no candidate ends the choosing until a candidate is in charge again. Source: Wang et
@@ -95,7 +95,7 @@ impl Switching {
         switches: Switches,
     ) -> Option<Switching> {
         let wanted = &config.prediction.switch;
-        let switcher = Switcher::new(wanted.rule());
+        let switcher = Switcher::new(&wanted.options());
         let switching = Switching { candidates, measure: wanted.measure, switcher, in_force, switches };
         (!switching.candidates.is_empty()).then_some(switching)
     }

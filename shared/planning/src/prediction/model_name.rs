@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use howdah_core::schedulers::nearest::nearest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::model::{MODELS, TaskTimeModel, by_name};
+use super::listed::find;
+use super::models::{MODELS, TaskTimeModel, by_name};
 
 /// The name of a model that is there; of the paper's unless chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +34,7 @@ impl FromStr for ModelName {
     type Err = NoSuchModel;
 
     fn from_str(name: &str) -> Result<ModelName, NoSuchModel> {
-        let known = MODELS.into_iter().find(|known| *known == name);
-        known.map(ModelName).ok_or_else(|| {
-            NoSuchModel(match nearest(name, MODELS) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("expected one of {}", MODELS.join(", ")),
-            })
-        })
+        find(name, &MODELS).map(ModelName).map_err(NoSuchModel)
     }
 }
 
@@ -69,7 +63,7 @@ mod tests {
     #[test]
     fn every_name_stands_for_its_model_and_a_slip_finds_the_one_that_was_meant() {
         for name in MODELS {
-            assert_eq!(name.parse::<ModelName>().map(|found| found.model().name()), Ok(name));
+            assert_eq!(name.parse::<ModelName>().map(|found| found.to_string()), Ok(name.to_owned()));
         }
         assert_eq!(ModelName::default().to_string(), "linear");
         let refused = |name: &str| name.parse::<ModelName>().expect_err("there is none").to_string();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::class::{Class, Part, family};
 use super::course::{OfJob, TaskTimes};
 use super::input::InputSizes;
-use super::model::TWO_SIDED_90;
+use super::models::TWO_SIDED_90;
 use super::predictor::{Known, TaskPredictor};
 use super::progress::{Look, Seen};
 use howdah_core::job::JobId;

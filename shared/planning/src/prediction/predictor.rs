@@ -18,7 +18,7 @@ use std::rc::Rc;
 use super::calibration::quantile;
 use super::class::{Class, Part};
 use super::history::{Sample, TaskHistory};
-use super::model::{Estimate, Fitted, TaskTimeModel, whatever_the_size};
+use super::models::{Estimate, Fitted, TaskTimeModel, whatever_the_size};
 use super::place::Speeds;
 use super::progress::Worth;
 use howdah_core::time::Span;
@@ -240,7 +240,7 @@ fn scale(model: &dyn TaskTimeModel, samples: &[&Sample]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::history::Sample;
-    use super::super::model::by_name;
+    use super::super::models::{MODELS, by_name};
     use super::*;
 
     fn class(application: &str, family: &str, part: Part) -> Class {
@@ -296,12 +296,12 @@ mod tests {
     #[test]
     fn a_task_of_unknown_size_is_not_one_without_input() {
         let logs = class("wordcount", "logs", Part::Map);
-        for model in super::super::model::MODELS {
-            let (model, history) = (by_name(model).expect("it is listed"), wordcount(&[]));
+        for name in MODELS {
+            let (model, history) = (by_name(name).expect("it is listed"), wordcount(&[]));
             let predictor = TaskPredictor::new(&history, &*model, Fallback::default());
             let (any, seen) = predictor.estimate(&logs, None, None);
-            assert_eq!((any.expected.round(), seen), (1_525_000.0, true), "{}: the mean", model.name());
-            assert!(any.low <= 762_500.0 && any.high >= 2_000_000.0, "{}: {any:?}", model.name());
+            assert_eq!((any.expected.round(), seen), (1_525_000.0, true), "{name}: the mean");
+            assert!(any.low <= 762_500.0 && any.high >= 2_000_000.0, "{name}: {any:?}");
         }
         assert_eq!(estimated(&wordcount(&[]), &logs, Some(0)), (1_000, true), "an empty file takes the intercept");
     }
@@ -370,7 +370,7 @@ mod tests {
         let normal = |mib: f64, normal: f64| (2_000.0 + 260.0 * mib) * (1.0 + 0.04 * normal);
         let skewed = |mib: f64, normal: f64| 1_000.0 + 20.0 * mib + 200.0 * normal.exp();
         let stepped = |mib: f64, normal: f64| if mib < 27.0 { 1_500.0 } else { 4_000.0 } + 50.0 * normal;
-        for model in ["linear", "piecewise", "mean", "quantile", "per-worker"] {
+        for model in MODELS {
             let mut found = vec![("normal", covered(model, normal)), ("skewed", covered(model, skewed))];
             if !["mean", "quantile"].contains(&model) {
                 found.push(("stepped", covered(model, stepped)));

@@ -12,8 +12,8 @@ use howdah_core::job::{AttemptId, JobId};
 
 use super::class::{Class, Part};
 use super::history::{Sample, TaskHistory};
-use super::model::Estimate;
 use super::model_name::ModelName;
+use super::models::Estimate;
 use super::place::Speeds;
 use super::predictor::{Fallback, Known, TaskPredictor};
 use super::score::Score;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::calibration::STATED;
 use super::class::Class;
 use super::forecast::TaskStart;
-use super::model::Estimate;
+use super::models::Estimate;
 use howdah_core::job::{AttemptId, JobId, TaskId, TaskKind, WorkerId};
 use howdah_core::time::{Span, Time};
 

@@ -1,0 +1,3 @@
+# Two recorded runs.
+run run1
+run run2
