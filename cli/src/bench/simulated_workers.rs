@@ -98,6 +98,7 @@ impl HeartbeatSender {
             reduce_slots: 0,
             http_address: "127.0.0.1:1".to_owned(),
             incarnation: 1,
+            starts: true,
             attributes: Default::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             probe_warnings: Default::default(),
