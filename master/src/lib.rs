@@ -36,6 +36,7 @@ mod rest;
 mod run;
 mod services;
 mod spool;
+mod starts;
 mod tables;
 #[cfg(test)]
 mod testing;

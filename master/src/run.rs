@@ -45,7 +45,9 @@ use crate::recovery::Unfinished;
 use crate::reload::InForce;
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi, connections};
 use crate::tables::Tables;
-use crate::{address, journal, peers, policies, prediction, random, reach, recovery, reload, rest, services, spool};
+use crate::{
+    address, journal, peers, policies, prediction, random, reach, recovery, reload, rest, services, spool, starts,
+};
 
 /// Name of the file that says where the master listens.
 pub const ACCESS_FILE: &str = "access.json";
@@ -89,7 +91,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let changed = feed.changed();
     let (core, engine) = start_core(&config, start, (clearing.clone(), clearer.clone()), feed)?;
     // Counted in the journal, where it is on disk before the first answer to anybody.
-    let epoch = engine.epoch() + 1;
+    let epoch = starts::next(&run_dir, engine.epoch())?;
     let (thread_ended, mut core_ended) = oneshot::channel();
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || {
         let result = engine.run();

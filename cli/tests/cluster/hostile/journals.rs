@@ -127,6 +127,33 @@ fn a_damaged_journal_is_looked_at_and_repaired_by_commands_and_a_master_goes_on_
 }
 
 #[test]
+fn workers_that_have_met_starts_which_a_repair_cut_off_come_back() {
+    let mut cluster = Cluster::start(Setup { workers: 1, ..narrow() });
+    let jobs = [0, 1].map(|_| cluster.sleep(1, 1, 0));
+    for job in &jobs {
+        cluster.wait_job(job, 0);
+    }
+    for _ in 0..2 {
+        cluster.kill_master();
+        cluster.restart_master();
+        expect_all_live(&cluster, 1);
+    }
+    cluster.kill_master();
+    let segment = first_segment(&cluster);
+    let mut bytes = std::fs::read(&segment).expect("read the journal");
+    let frames = submissions(&bytes);
+    bytes[frames[1].start + PREFIX + 5] ^= 1;
+    std::fs::write(&segment, &bytes).expect("write the journal");
+    let dir = cluster.output("master");
+    assert_eq!(cluster.json(&["journal", "repair", &dir])["cut"]["offset"], frames[1].start);
+    cluster.restart_master();
+    expect_all_live(&cluster, 1);
+    let job = cluster.sleep(1, 1, 0);
+    cluster.wait_job(&job, 0);
+    cluster.stop_and_replay();
+}
+
+#[test]
 fn a_job_is_lost_in_silence_with_its_frame_where_frames_need_not_follow_each_other() {
     let Robbed { mut cluster, innocent, .. } = Robbed::start(without(&[Guard::WholeJournal]));
     cluster.restart_master();
