@@ -37,6 +37,20 @@ fn a_killed_worker_is_lost_within_seconds_and_its_attempts_run_elsewhere() {
 }
 
 #[test]
+fn a_worker_that_dies_right_after_the_masters_restart_is_lost_as_soon_as_any_other() {
+    let mut cluster = Cluster::start(Setup::default());
+    cluster.kill_master();
+    cluster.restart_master();
+    wait_for("the worker to be back", || state_is(&cluster, 0, "LIVE"));
+    let killed = Instant::now();
+    cluster.stop_worker(0, Signal::SIGKILL);
+    wait_for("the worker to be lost", || state_is(&cluster, 0, "LOST"));
+    // Not after the half minute of its silence, which counts from fifteen seconds after the start.
+    assert!(killed.elapsed() < Duration::from_secs(20), "{:?}", killed.elapsed());
+    cluster.stop_and_replay();
+}
+
+#[test]
 fn a_task_that_kills_its_workers_fails_its_job_before_it_has_killed_all() {
     let cluster = Cluster::start(Setup { workers: 3, ..Setup::default() });
     let input = cluster.text("input.txt", "poison\n");
@@ -68,7 +82,7 @@ fn a_frozen_worker_is_silent_in_lists_explanations_and_the_log_and_comes_back() 
     wait_for("the worker to be silent", || state_is(&cluster, 0, "SILENT"));
     let job = cluster.sleep(1, 10, 0);
     let said = cluster.run(&["job", "explain", &job]).expect_code(0).stdout;
-    assert!(said.contains("1 of 1 workers take no tasks: worker-1 (SILENT, no heartbeat for"), "{said}");
+    assert!(said.contains("It is next; 1 of 1 workers take no tasks: worker-1 (SILENT, no heartbeat for"), "{said}");
     let log = std::fs::read_to_string(cluster.output("master.err")).expect("read the master's log");
     assert!(log.contains("a worker is silent: no heartbeat for"), "{log}");
     cluster.signal_worker(0, Signal::SIGCONT);

@@ -102,8 +102,10 @@ pub(crate) struct Engine {
     deferred: VecDeque<Message>,
     /// No tick before this.
     tick_from: Time,
-    /// Silences and connections that closed before this say nothing of workers.
+    /// Silences before this say nothing of workers.
     trust_from: Time,
+    /// Connections that closed before this may have been closed from here.
+    trust_closings_from: Time,
     stopping: bool,
     /// When and what of the journal is let go.
     compaction: Compaction,
@@ -143,6 +145,8 @@ impl Engine {
             deferred: VecDeque::new(),
             tick_from: Time::ZERO,
             trust_from,
+            // Whoever has found this process and closes the connection is gone.
+            trust_closings_from: Time::ZERO,
             stopping: false,
             compaction,
             complaints: fetch_complaints::Complaints::default(),
@@ -273,6 +277,7 @@ impl Engine {
     fn stalled(&mut self) {
         self.tick_from = self.clock.read() + STALL_GRACE;
         self.trust_from = self.clock.read() + STALL_DOUBT;
+        self.trust_closings_from = self.trust_from;
         tracing::warn!("the master stood still for more than a second; expiries wait for late reports");
     }
 

@@ -28,9 +28,7 @@ impl Engine {
     /// Finds the workers that are silent by now, and those that are gone.
     pub(super) fn look(&mut self) {
         let now = self.clock.read();
-        if now < self.trust_from {
-            return;
-        }
+        let trusts_silence = now >= self.trust_from;
         let interval_ms = self.recorder.tracker().interval_ms();
         let mut gone = Vec::new();
         for (number, row) in self.tables.workers.iter_mut().enumerate() {
@@ -39,7 +37,7 @@ impl Engine {
             }
             let quiet = now.since(row.last_contact.max(self.trust_from));
             let silent = quiet > row.presence.patience(interval_ms);
-            if silent != std::mem::replace(&mut row.presence.silent, silent) {
+            if trusts_silence && silent != std::mem::replace(&mut row.presence.silent, silent) {
                 let (worker, seconds) = (&*row.name, quiet.as_secs_f64());
                 if silent {
                     tracing::warn!(worker, "a worker is silent: no heartbeat for {seconds:.1} s");
@@ -47,8 +45,7 @@ impl Engine {
                     tracing::info!(worker, "a worker sends heartbeats again");
                 }
             }
-            let closed = row.presence.closed.filter(|&closed| closed >= self.trust_from);
-            let due = closed.and_then(|_| row.presence.back_by(row.last_contact, COMES_BACK));
+            let due = row.presence.back_by(row.last_contact, self.trust_closings_from, COMES_BACK);
             if due.is_some_and(|due| due <= now) {
                 row.presence.going.get_or_insert(Going::Closed);
                 row.presence.closed = None;

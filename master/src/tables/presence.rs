@@ -92,9 +92,10 @@ impl Presence {
         Span::from_us(interval.as_us().saturating_mul(MISSED_BEATS)).max(LEAST_SILENCE)
     }
 
-    /// When a worker whose connection closed has had the time to report through another: at its next heartbeat.
-    pub(crate) fn back_by(&self, last_contact: Time, grace: Span) -> Option<Time> {
-        self.closed.map(|closed| closed.max(last_contact + self.interval) + grace)
+    /// When a worker whose connection closed has had the time to report through another: at its next heartbeat. A closing
+    /// before `from` counts as one of then.
+    pub(crate) fn back_by(&self, last_contact: Time, from: Time, grace: Span) -> Option<Time> {
+        self.closed.map(|closed| closed.max(from).max(last_contact + self.interval) + grace)
     }
 
     /// Whether lists show it without being asked for everything.
@@ -121,11 +122,13 @@ mod tests {
         let mut presence = Presence::default();
         presence.set_interval(10_000);
         let grace = Span::from_secs(3);
-        assert_eq!(presence.back_by(Time::from_ms(1_000), grace), None);
+        assert_eq!(presence.back_by(Time::from_ms(1_000), Time::ZERO, grace), None);
         presence.closed = Some(Time::from_ms(2_000));
-        assert_eq!(presence.back_by(Time::from_ms(1_000), grace), Some(Time::from_ms(14_000)));
+        assert_eq!(presence.back_by(Time::from_ms(1_000), Time::ZERO, grace), Some(Time::from_ms(14_000)));
         presence.set_interval(300);
-        assert_eq!(presence.back_by(Time::from_ms(1_000), grace), Some(Time::from_ms(5_000)));
+        assert_eq!(presence.back_by(Time::from_ms(1_000), Time::ZERO, grace), Some(Time::from_ms(5_000)));
+        let later = Time::from_ms(17_000);
+        assert_eq!(presence.back_by(Time::from_ms(1_000), later, grace), Some(Time::from_ms(20_000)));
     }
 
     #[test]
