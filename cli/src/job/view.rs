@@ -17,7 +17,8 @@ pub(crate) fn speculation_line(costs: &Speculation) -> Option<String> {
     (launched > 0).then(|| format!("{launched} launched, {won} won, {lost} lost; {wasted} of slot time wasted"))
 }
 
-/// In how long a job ends, in a table: `2 min 05 s (1 min 50 s to 2 min 30 s)`. A `?` marks what nothing like it was seen of.
+/// In how long a job ends, in a table: `2 min 05 s (1 min 50 s to 2 min 30 s)`. A `?` marks what nothing like it was seen of;
+/// `overdue` says that the whole interval lies behind.
 fn predicted_cell(predicted: &Predicted, now_ms: u64) -> String {
     let left =
         |ms: Option<u64>| ms.map_or("beyond".to_owned(), |ms| units::seconds(ms.saturating_sub(now_ms) as f64 / 1e3));
@@ -25,6 +26,9 @@ fn predicted_cell(predicted: &Predicted, now_ms: u64) -> String {
     let doubt = if seen { "" } else { " ?" };
     if low_ms_epoch.is_none() {
         return format!("beyond{doubt}");
+    }
+    if high_ms_epoch.is_some_and(|high| high <= now_ms) {
+        return format!("overdue{doubt}");
     }
     format!("{} ({} to {}){doubt}", left(finish_ms_epoch), left(low_ms_epoch), left(high_ms_epoch))
 }
@@ -175,6 +179,23 @@ mod tests {
     use howdah_proto::v1::{JobStatus, SpeculationCosts};
 
     use super::*;
+
+    #[test]
+    fn a_forecast_that_lies_behind_is_overdue_and_not_an_end_in_no_time() {
+        let predicted = howdah_proto::v1::PredictedEnd {
+            at_ms_epoch: 1,
+            finish_ms_epoch: 60_000,
+            low_ms_epoch: 50_000,
+            high_ms_epoch: 70_000,
+            seen: true,
+        };
+        let job = Job::from(&JobStatus { predicted: Some(predicted), ..JobStatus::default() });
+        let cell = |now_ms| predicted_cell(job.predicted.as_ref().expect("it is there"), now_ms);
+        assert_eq!(
+            [cell(40_000), cell(65_000), cell(70_000)],
+            ["20.0 s (10.0 s to 30.0 s)", "0 s (0 s to 5.00 s)", "overdue"]
+        );
+    }
 
     #[test]
     fn a_job_in_a_table_and_on_a_card() {

@@ -275,13 +275,20 @@ mod tests {
 
     /// About a job of naps on one slot, of which the first has just begun.
     fn ask(n_maps: u32, model: Option<&str>) -> Ask {
-        let job = JobTemplate { name: "nap".to_owned(), n_maps, map_ms: vec![10_000], ..JobTemplate::default() };
-        let trace = Trace { jobs: vec![job], ..Trace::default() };
+        asked_at(1, 10, n_maps, model)
+    }
+
+    /// So many seconds after the submission of naps that take so long.
+    fn asked_at(at_s: u64, nap_s: u64, n_maps: u32, model: Option<&str>) -> Ask {
+        let job = JobTemplate { name: "nap".to_owned(), n_maps, map_ms: vec![nap_s * 1_000], ..JobTemplate::default() };
+        // The tracker's time is that of the last thing that happened.
+        let now = JobTemplate { submit_ms: at_s * 1_000, name: "next".to_owned(), n_maps: 1, ..JobTemplate::default() };
+        let trace = Trace { jobs: vec![job, now], ..Trace::default() };
         let slots = SimWorker { name: "w".to_owned(), map_slots: 1, reduce_slots: 1, ..SimWorker::default() };
         let view = View::Workers(WorkersView { workers: vec![slots], ..WorkersView::default() });
         let options = ReplayOptions { view, ..ReplayOptions::default() };
         let mut run = Simulation::new(&trace, &options).expect("slots of both kinds");
-        run.run_until(Time::from_ms(1_000));
+        run.run_until(Time::from_ms(at_s * 1_000));
         let heartbeats = Heartbeats::Given(SimHeartbeat::default());
         Ask {
             fork: Box::new(run.tracker().fork()),
@@ -309,6 +316,18 @@ mod tests {
         };
         assert_eq!([end("quantile", None), end("mean", None), end("linear", None)], [60, 105, 105]);
         assert_eq!([end("quantile", Some("mean")), end("linear", Some("quantile"))], [105, 60]);
+    }
+
+    // Nothing is known of it, so that it is taken to need 10 s.
+    #[test]
+    fn a_task_that_is_late_by_much_is_not_about_to_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut thread = Thread::new(dir.path().join(FILE), Arc::default(), ModelName::default());
+        let mut end_s = |at_s| {
+            let answer = thread.tell(&mut asked_at(at_s, 200, 1, None)).expect("nothing is changed");
+            answer.present.jobs[0].finish.expect("within the hour").as_ms() / 1_000
+        };
+        assert_eq!([end_s(1), end_s(11), end_s(80)], [10, 12, 115]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! From a tracker's state and what its tasks will take to a course that can be simulated.
 //!
 //! Time left is what an attempt will take less what has passed since its launch; one that has taken longer already is
-//! given a floor, as it may end at any moment and has not. Where ends are reported with regular heartbeats, one that should
-//! have ended within the last interval is taken to wait for its worker's next heartbeat. A reduce that waits for
+//! given a floor, as it may end at any moment and has not, and at least half of what it is late by. Where ends are reported
+//! with regular heartbeats, one that should have ended within the last interval is taken to wait for its worker's next heartbeat. A reduce that waits for
 //! maps counts from their end, one that is known to sort or to reduce from where it began to. What a map's reported progress says
 //! counts as far as it is worth something.
 
@@ -151,7 +151,9 @@ fn end(
     let end = since + takes;
     // One that should have ended since its worker's last message most likely has: the next heartbeat will say.
     let unreported = !heartbeat.out_of_band && now.since(end) < heartbeat.interval;
-    Some(if end > now || unreported { end } else { end.max(now + times.overdue(takes)) })
+    // What is late by much is not about to end: nobody knows what holds it up, or its time was never known.
+    let late = Span::from_us(now.since(end).as_us() / 2);
+    Some(if end > now || unreported { end } else { end.max(now + times.overdue(takes).max(late)) })
 }
 
 /// How far a running map was at its last report, if it told.
