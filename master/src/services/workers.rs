@@ -2,6 +2,7 @@
 
 use howdah_core::cluster::Worker;
 use howdah_core::job::{JobId, JobState, OutputFormat, TaskKind, WorkerId};
+use howdah_core::schedulers::Reason;
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Input, WorkerState};
 use howdah_proto::v1;
@@ -105,16 +106,18 @@ pub(super) async fn remove(shared: &SharedRef, name: &str) -> Result<(), Status>
 
 /// Why a job does not run more than it does: what its scheduler says, and which workers take nothing.
 pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
-    let mut text = view.tracker.explain(job).to_string() + &promotion(view, job) + &useless(view, job);
+    let reason = view.tracker.explain(job);
+    let mut text = reason.to_string() + &promotion(view, job);
+    useless(view, job).iter().for_each(|more| go_on(&mut text, more));
     let now = view.now;
     let waits = view.tables.jobs.get(&job).is_some_and(|row| !row.state.is_final());
     let listed = || view.tables.workers.iter().filter(|row| row.presence.is_listed(now));
     if waits {
         let present = listed().filter(|row| row.state != WorkerState::Lost);
         let taken = present.flat_map(|row| {
-            [row.undying(), row.held_up()].into_iter().flatten().map(|what| format!("; on {} {what}", row.name))
+            [row.undying(), row.held_up()].into_iter().flatten().map(|what| format!("on {} {what}", row.name))
         });
-        text.extend(taken.take(NAMED));
+        taken.take(NAMED).for_each(|more| go_on(&mut text, &more));
     }
     let rows = view.tables.workers.iter().zip(view.tracker.state().workers());
     let rows = rows.filter(|(row, _)| row.presence.is_listed(now));
@@ -125,8 +128,21 @@ pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
     let named = refusing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = refusing.len().saturating_sub(NAMED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    text.push_str(&format!("; {} of {} workers take no tasks: {named}{more}", refusing.len(), listed().count()));
+    let all = listed().count();
+    if refusing.len() == all && matches!(reason, Reason::NextHeartbeat(_)) {
+        "It is next.".clone_into(&mut text);
+    }
+    go_on(&mut text, &format!("{} of {all} workers take no tasks: {named}{more}", refusing.len()));
     text
+}
+
+/// Adds to a sentence.
+fn go_on(text: &mut String, more: &str) {
+    if text.ends_with('.') {
+        text.pop();
+    }
+    text.push_str("; ");
+    text.push_str(more);
 }
 
 /// What is to be said of a promotion that takes long.
@@ -147,13 +163,13 @@ fn promotion(view: &View<'_>, job: JobId) -> String {
 }
 
 /// The workers that are of no use to a job, each with what is wrong with it.
-fn useless(view: &View<'_>, id: JobId) -> String {
+fn useless(view: &View<'_>, id: JobId) -> Vec<String> {
     let state = view.tracker.state();
-    let Some(job) = state.job(id) else { return String::new() };
+    let Some(job) = state.job(id) else { return Vec::new() };
     let is_useless = |worker: WorkerId| TaskKind::ALL.iter().any(|&kind| state.is_useless(job, kind, worker));
     let rows = view.tables.workers.iter().enumerate();
     let rows = rows.filter(|(number, row)| row.state != WorkerState::Lost && is_useless(WorkerId(*number as u32)));
-    rows.map(|(_, row)| format!("; of no use to it is {} ({})", row.name, row.problems().join("; ")))
+    rows.map(|(_, row)| format!("of no use to it is {} ({})", row.name, row.problems().join("; ")))
         .take(NAMED)
         .collect()
 }

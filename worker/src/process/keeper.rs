@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use howdah_core::job::counters::{Counters, FRAMEWORK};
 use howdah_core::job::limits::Cut;
-use howdah_core::job::{AttemptId, Phase, TaskKind, limits, memory_limits};
+use howdah_core::job::{App, AttemptId, Phase, TaskKind, limits, memory_limits};
 use howdah_guards::{Guard, clock};
 use howdah_proto::{service_manager, v1};
 use howdah_task::umbilical::{FromTask, ToTask};
@@ -31,6 +31,8 @@ use crate::space::Writer;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After so long without a word it is looked for what a process waits for.
 const SILENCE: Duration = Duration::from_secs(10);
+/// What is added where a program ends well without having said anything.
+const FOR_COMMANDS: &str = "it is no program of the task library, it seems: scripts and commands are submitted with `howdah submit streaming --mapper COMMAND`";
 /// Lines of more than this are read one at a time in the whole worker: what is made of one while it is read takes many
 /// times its room.
 const LARGE_LINE_BYTES: usize = 64 << 10;
@@ -41,7 +43,7 @@ static LARGE_LINE: Mutex<()> = Mutex::new(());
 pub(crate) fn start(context: Arc<ProcessContext>, process: Arc<Process>, first: Assignment, notify: EventSink) {
     // A thread of the runtime's pool: starting one costs more than all else that a keeper does.
     tokio::task::spawn_blocking(move || {
-        Keeper { context, process, notify, current: Running::new(first), logs: None }.run();
+        Keeper { context, process, notify, current: Running::new(first), spoke: false, logs: None }.run();
     });
 }
 
@@ -50,6 +52,8 @@ struct Keeper {
     process: Arc<Process>,
     notify: EventSink,
     current: Running,
+    /// Whether the process has ever said anything.
+    spoke: bool,
     /// Of the current attempt.
     logs: Option<LiveLogs>,
 }
@@ -272,6 +276,7 @@ impl Keeper {
             self.process.set_held_up(None, heard);
             match read_line(&line) {
                 Ok(message) => {
+                    self.spoke = true;
                     self.on_message(message);
                     if self.said_its_last() {
                         return;
@@ -495,7 +500,11 @@ impl Keeper {
         // The process's own figure first: the kernel's maximum is inherited from whoever started the process.
         let own = peak_kib(&counters);
         end.peak_memory_kib = [cgroup_kib, own, rss_kib].into_iter().find(|&kib| kib > 0).unwrap_or(0);
-        let diagnosis = if ok { String::new() } else { diagnosis(&message, exit_code, signal) };
+        let mut diagnosis = if ok { String::new() } else { diagnosis(&message, exit_code, signal) };
+        let is_program = matches!(self.current.assignment.job.app, App::Program { .. });
+        if message.is_empty() && exit_code == Some(0) && is_program && !self.spoke {
+            diagnosis = format!("{diagnosis}: {FOR_COMMANDS}");
+        }
         end.diagnostics = limits::diagnostics(diagnosis, self.current.cut);
         if !ok {
             end.unseen = std::mem::take(&mut self.current.unseen);

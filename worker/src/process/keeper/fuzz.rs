@@ -73,6 +73,7 @@ fn keeper(reuse_tasks: i32) -> (Keeper, Events) {
         process: Process::new(),
         notify: Box::new(move |_, event| sink.lock().expect("nobody panicked").push(event)),
         current: Running::new(assignment),
+        spoke: false,
         logs: None,
     };
     (keeper, events)
