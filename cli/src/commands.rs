@@ -1,11 +1,11 @@
 //! The tree of commands with their help texts: one line for each command, whose own flags are in its folder.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Parser;
-use clap::Subcommand;
 use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Effects};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::GlobalArgs;
 
@@ -44,6 +44,31 @@ pub(crate) struct Cli {
     pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads a line. What begins with `-` and can only be a number or a time is a flag's value, so that the error is about
+    /// that flag and not about an unknown one.
+    ///
+    /// # Errors
+    /// clap's, with help and versions among them.
+    pub(crate) fn read(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+        let mut matches = with_negative_values(Cli::command()).try_get_matches_from(words)?;
+        Cli::from_arg_matches_mut(&mut matches)
+    }
+}
+
+fn with_negative_values(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| {
+        if arg.is_positional() || !arg.get_action().takes_values() {
+            return arg;
+        }
+        let is_time = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.as_str() == "DURATION"));
+        // -5m is no number to clap.
+        if is_time { arg.allow_hyphen_values(true) } else { arg.allow_negative_numbers(true) }
+    });
+    let nested: Vec<String> = command.get_subcommands().map(|nested| nested.get_name().to_owned()).collect();
+    nested.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_negative_values))
 }
 
 /// All commands.
@@ -136,7 +161,6 @@ pub(crate) enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_tree_of_commands_is_sound() {

@@ -66,7 +66,6 @@ mod worker;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use failure::Failure;
@@ -83,7 +82,7 @@ fn main() -> ExitCode {
     }
     let words: Vec<OsString> = std::env::args_os().collect();
     let json = asks_for_json(&words);
-    let cli = match commands::Cli::try_parse_from(submit::args::separate_app_args(words)) {
+    let cli = match commands::Cli::read(submit::args::separate_app_args(words)) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && (json || error.kind() != HELP_FOR_NOTHING) => {
             return end(&usage(&error), json);
@@ -128,12 +127,49 @@ fn usage(error: &clap::Error) -> Failure {
         "For more information, try '--help'." => "`--help` says more".to_owned(),
         line => line.trim_start_matches("tip: ").replace("Usage: ", "usage: "),
     });
-    advice.fold(Failure::usage(said), |failure, line| failure.help(line))
+    advice.fold(Failure::usage(expecting(said)), |failure, line| failure.help(line))
+}
+
+/// The words of Rust's own parsers say what they met, not what was expected.
+fn expecting(said: String) -> String {
+    const WORDS: [(&str, &str); 6] = [
+        ("invalid digit found in string", "expected a whole number"),
+        ("cannot parse integer from empty string", "expected a whole number"),
+        ("number too large to fit in target type", "expected a smaller whole number"),
+        ("number too small to fit in target type", "expected a whole number"),
+        ("invalid float literal", "expected a number"),
+        ("cannot parse float from empty string", "expected a number"),
+    ];
+    let found = WORDS.iter().find_map(|(theirs, ours)| Some(format!("{}{ours}", said.strip_suffix(theirs)?)));
+    found.unwrap_or(said)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flags_value_that_does_not_read_is_named_with_the_flag_and_what_was_expected() {
+        let said = |line: &str| {
+            let words = submit::args::separate_app_args(line.split(' ').map(OsString::from).collect());
+            usage(&commands::Cli::read(words).expect_err(line)).message().to_owned()
+        };
+        let submit = |flags: &str| said(&format!("howdah submit sleep {flags}"));
+        assert_eq!(submit("--reduces 1.5"), "invalid value '1.5' for '--reduces <N>': expected a whole number");
+        assert_eq!(submit("--reduces -1"), "invalid value '-1' for '--reduces <N>': -1 is not in 0..=4294967295");
+        let time = "expected a number with ms, s, m, h or d, such as 90s";
+        assert_eq!(submit("--deadline -5m"), format!("invalid value '-5m' for '--deadline <DURATION>': {time}"));
+        assert_eq!(
+            said("howdah worker --map-slots -1"),
+            "invalid value '-1' for '--map-slots <N>': -1 is not in 0..=4294967295"
+        );
+        assert_eq!(
+            said("howdah worker --map-slots x"),
+            "invalid value 'x' for '--map-slots <N>': expected a whole number"
+        );
+        assert_eq!(said("howdah load --load x"), "invalid value 'x' for '--load <TASKS>': expected a number");
+        assert!(said("howdah up --dir d --wrong").starts_with("unexpected argument '--wrong'"));
+    }
 
     #[test]
     fn json_is_asked_for_in_any_place_before_the_applications_words() {

@@ -245,6 +245,110 @@ fn down_never_signals_a_process_that_only_has_the_number() {
 }
 
 #[test]
+fn down_says_that_a_master_started_by_hand_still_runs() {
+    let dir = here();
+    std::fs::create_dir(dir.path().join("master")).expect("made");
+    let own = std::process::id();
+    let access = format!(r#"{{"master":"127.0.0.1:9","pid":{own}}}"#);
+    std::fs::write(dir.path().join("master/access.json"), access).expect("written");
+    let file = std::fs::File::create(dir.path().join("master/lock")).expect("made");
+    let lock = nix::fcntl::Flock::lock(file, nix::fcntl::FlockArg::LockExclusiveNonblock).expect("nobody has it");
+    let gone = r#"{"master":"127.0.0.1:9","pids":[1],"processes":[{"name":"master","pid":1,"start_ticks":1}]}"#;
+    std::fs::write(dir.path().join("access.json"), gone).expect("written");
+    // With what `up` left, and without.
+    for _ in 0..2 {
+        let said = run(dir.path(), &["down", "--dir", "."], &[]);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(3), ""), "{}", said.stderr);
+        let expected = format!(
+            "error: a master (pid {own}) that `up` did not start runs in `./master`\nhelp: `kill {own}` stops it\n"
+        );
+        assert_eq!(said.stderr, expected);
+    }
+    drop(lock);
+    assert_eq!(run(dir.path(), &["down", "--dir", "."], &[]).code, Some(0));
+}
+
+#[test]
+fn up_on_a_cluster_that_is_up_says_which_flags_do_nothing() {
+    let dir = here();
+    let own = std::process::id();
+    let stat = procfs::process::Process::myself().and_then(|process| process.stat()).expect("this process runs");
+    let process = format!(r#"{{"name":"master","pid":{own},"start_ticks":{}}}"#, stat.starttime);
+    let access = format!(r#"{{"master":"127.0.0.1:9","pids":[{own},{own}],"processes":[{process},{process}]}}"#);
+    std::fs::write(dir.path().join("access.json"), access).expect("written");
+    let up = |flags: &[&str]| run(dir.path(), &[&["up", "--dir", ".", "--workers", "1"], flags].concat(), &[]);
+    let said = up(&["--scheduler", "fair", "--map-slots", "8"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.starts_with("already up: "), "{}", said.stdout);
+    let mut lines = said.stderr.lines();
+    assert_eq!(lines.next(), Some("note: not applied, as the cluster is up: --map-slots 8 --scheduler fair"));
+    assert!(said.stderr.contains("howdah scheduler set") && said.stderr.contains("howdah down --dir ."));
+    assert_eq!(up(&[]).stderr, "");
+}
+
+#[test]
+fn what_only_a_batch_has_is_refused_without_one() {
+    let dir = here();
+    std::fs::write(dir.path().join("in"), "a\n").expect("written");
+    let job = ["submit", "wordcount", "--input", "in", "--output", "out", "--master", "127.0.0.1:9"];
+    for flags in [&["--dry-run"][..], &["--order", "johnson"]] {
+        let said = run(dir.path(), &[&job, flags].concat(), &[]);
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert!(said.stderr.starts_with(&format!("error: {}: found no --batch", flags[0])), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn a_malformed_attempt_is_one_error_before_any_master_is_asked() {
+    let dir = here();
+    let said = run(dir.path(), &["job", "logs", "attempt_1", "--master", "127.0.0.1:9"], &[]);
+    assert_eq!((said.code, said.stderr.lines().count()), (Some(2), 1), "{}", said.stderr);
+    assert!(said.stderr.contains("`attempt_1`") && said.stderr.contains("expected"), "{}", said.stderr);
+}
+
+#[test]
+fn a_misspelt_scheduler_is_answered_with_the_one_that_was_meant() {
+    let dir = here();
+    let said = run(dir.path(), &["up", "--dir", "c", "--scheduler", "fiar"], &[]);
+    let meant = "error: scheduler `fiar`: no such scheduler, did you mean `fair`?\n";
+    assert_eq!((said.code, said.stderr.as_str()), (Some(2), meant));
+    let at = ["--master", "127.0.0.1:9"];
+    let said = run(dir.path(), &[&["what-if", "--scheduler", "external"], &at[..]].concat(), &[]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(
+        said.stderr.starts_with("error: --scheduler external: a forecast does not start its program"),
+        "{}",
+        said.stderr
+    );
+}
+
+/// The writer of the input is at work: it must not go on after the removal.
+#[test]
+fn ctrl_c_while_the_demo_makes_its_input_leaves_nothing() {
+    use nix::sys::signal::{Signal, kill};
+    let dir = here();
+    std::fs::write(dir.path().join("in.txt"), "a b\n").expect("written");
+    std::fs::create_dir(dir.path().join("tmp")).expect("made");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_howdah"));
+    command.args(["demo", "--input", "in.txt", "--puzzles", "100000000"]).current_dir(dir.path());
+    command.env("TMPDIR", dir.path().join("tmp"));
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("starts");
+    let listed = || -> Vec<_> {
+        std::fs::read_dir(dir.path().join("tmp")).expect("listed").flatten().map(|entry| entry.path()).collect()
+    };
+    let begun = || listed().iter().any(|place| place.join("input/puzzles.txt").exists());
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while !begun() && std::time::Instant::now() < end {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(begun(), "no puzzle was made");
+    kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("interrupted");
+    assert_eq!(child.wait().expect("ends").code(), Some(130));
+    assert_eq!(listed(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
 fn generated_inputs_are_the_same_for_the_same_seed() {
     let dir = here();
     let puzzles = |seed: &str| run(dir.path(), &["generate", "sudoku", "--puzzles", "5", "--seed", seed], &[]).stdout;

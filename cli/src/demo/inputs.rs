@@ -14,6 +14,7 @@ use howdah_apps::text::ZipfText;
 use indicatif::ProgressBar;
 
 use crate::demo::args::DemoArgs;
+use crate::demo::leash::{self, Guarded, Leash};
 use crate::failure::{Failure, Outcome};
 use crate::local::{cannot, make_dir};
 use crate::output::{Screen, Style};
@@ -46,8 +47,7 @@ impl Inputs {
     /// Finds or makes them below `dir`.
     pub(crate) async fn make(args: &DemoArgs, dir: &Path, shown: &ProgressBar) -> Outcome<Inputs> {
         let (args, dir, shown) = (args.clone(), dir.join("input"), shown.clone());
-        let made = tokio::task::spawn_blocking(move || make(&args, &dir, &shown)).await;
-        made.map_err(|error| Failure::broke(format!("making the input: {error}")))?
+        leash::run("making the input", move |leash| make(&args, &dir, &shown, leash)).await
     }
 
     /// Lines for the top of the screen.
@@ -64,28 +64,28 @@ impl Inputs {
     }
 }
 
-fn make(args: &DemoArgs, dir: &Path, shown: &ProgressBar) -> Outcome<Inputs> {
+fn make(args: &DemoArgs, dir: &Path, shown: &ProgressBar, leash: &Leash) -> Outcome<Inputs> {
     let folder = dir.join("text");
     make_dir(&folder)?;
     shown.set_message("finding a text");
     let (text, about_text) = match &args.input {
-        Some(path) => given(path, &folder)?,
-        None => crates(&folder)?.map_or_else(|| generated(&folder), Ok)?,
+        Some(path) => given(path, &folder, leash)?,
+        None => crates(&folder, leash)?.map_or_else(|| generated(&folder, leash), Ok)?,
     };
     shown.set_message("generating sudokus");
     let puzzles = dir.join("puzzles.txt");
-    sudokus(&puzzles, u64::from(args.puzzles))?;
+    sudokus(&puzzles, u64::from(args.puzzles), leash)?;
     Ok(Inputs { text, puzzles, n_puzzles: u64::from(args.puzzles), about_text })
 }
 
 /// The user's own text: read in place, or joined when it is many files.
-fn given(path: &Path, folder: &Path) -> Outcome<(Vec<PathBuf>, String)> {
+fn given(path: &Path, folder: &Path, leash: &Leash) -> Outcome<(Vec<PathBuf>, String)> {
     let path = path.canonicalize().map_err(|error| cannot("read", path, &error))?;
     let mut files = Vec::new();
     if path.is_file() {
         files.push(path.clone());
     } else {
-        walk(&path, &mut files, &|_| true);
+        walk(&path, &mut files, &|_| true, leash);
     }
     files.sort();
     if files.is_empty() {
@@ -102,18 +102,18 @@ fn given(path: &Path, folder: &Path) -> Outcome<(Vec<PathBuf>, String)> {
     if files.len() <= FEW_FILES {
         return Ok((files, about));
     }
-    Ok((join(&files, bytes, folder)?, about))
+    Ok((join(&files, bytes, folder, leash)?, about))
 }
 
 /// Sources and documents of the crates that this program was built from; `None` when they are not here.
-fn crates(folder: &Path) -> Outcome<Option<(Vec<PathBuf>, String)>> {
+fn crates(folder: &Path, leash: &Leash) -> Outcome<Option<(Vec<PathBuf>, String)>> {
     let (mut files, mut bytes, mut n_crates) = (Vec::new(), 0, 0);
     for found in crate_folders() {
         if bytes >= MOST_BYTES {
             break;
         }
         let before = files.len();
-        walk(&found, &mut files, &|path| path.extension().is_some_and(|e| e == "rs" || e == "md"));
+        walk(&found, &mut files, &|path| path.extension().is_some_and(|e| e == "rs" || e == "md"), leash);
         files[before..].sort();
         n_crates += u64::from(files.len() > before);
         bytes += files[before..].iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum::<u64>();
@@ -127,7 +127,7 @@ fn crates(folder: &Path) -> Outcome<Option<(Vec<PathBuf>, String)>> {
         units::counted(files.len() as u64, "file"),
         units::counted(n_crates, "crate"),
     );
-    Ok(Some((join(&files, bytes, folder)?, about)))
+    Ok(Some((join(&files, bytes, folder, leash)?, about)))
 }
 
 /// `CARGO_HOME/registry/src/*/NAME-VERSION` for each package of the lock file, in its order.
@@ -161,13 +161,13 @@ fn locked() -> BTreeSet<String> {
 }
 
 /// Text with words as frequent as in natural language, where no real one is to be had.
-fn generated(folder: &Path) -> Outcome<(Vec<PathBuf>, String)> {
+fn generated(folder: &Path, leash: &Leash) -> Outcome<(Vec<PathBuf>, String)> {
     const BYTES: u64 = 48 << 20;
     let text = ZipfText::new(200_000, 1.0, 1).map_err(|error| Failure::broke(error.to_string()))?;
     let mut files = Vec::new();
     for part in 0..4 {
         let path = folder.join(format!("part-{part:02}.txt"));
-        let mut out = create(&path)?;
+        let mut out = create(&path, leash)?;
         text.write(part, BYTES / 4, &mut out, |_| Ok(())).map_err(|error| cannot("write", &path, &error))?;
         out.flush().map_err(|error| cannot("write", &path, &error))?;
         files.push(path);
@@ -176,9 +176,9 @@ fn generated(folder: &Path) -> Outcome<(Vec<PathBuf>, String)> {
     Ok((files, about))
 }
 
-fn sudokus(path: &Path, n: u64) -> Outcome<()> {
+fn sudokus(path: &Path, n: u64, leash: &Leash) -> Outcome<()> {
     let mix = Mix::parse("mixed").map_err(|error| Failure::broke(error.to_string()))?;
-    let mut out = create(path)?;
+    let mut out = create(path, leash)?;
     Generator::new(1, mix)
         .write(n, &mut out)
         .map_err(|error| Failure::broke(format!("generate sudokus: {error:#}")))?;
@@ -187,10 +187,10 @@ fn sudokus(path: &Path, n: u64) -> Outcome<()> {
 
 /// Joins files, in order, into about as many as there are to be maps. Every file ends with a line feed there, so
 /// that no word is glued together.
-fn join(files: &[PathBuf], bytes: u64, folder: &Path) -> Outcome<Vec<PathBuf>> {
+fn join(files: &[PathBuf], bytes: u64, folder: &Path, leash: &Leash) -> Outcome<Vec<PathBuf>> {
     let part_bytes = bytes / MAPS + 1;
     let mut parts: Vec<PathBuf> = Vec::new();
-    let mut open: Option<(BufWriter<File>, u64)> = None;
+    let mut open: Option<(Guarded<BufWriter<File>>, u64)> = None;
     for file in files {
         // A file that vanished or may not be read is left out: the check reads the joined ones.
         let Ok(text) = std::fs::read(file) else { continue };
@@ -198,7 +198,7 @@ fn join(files: &[PathBuf], bytes: u64, folder: &Path) -> Outcome<Vec<PathBuf>> {
             Some(part) => part,
             None => {
                 let path = folder.join(format!("part-{:02}.txt", parts.len()));
-                let out = create(&path)?;
+                let out = create(&path, leash)?;
                 parts.push(path);
                 (out, 0)
             }
@@ -219,21 +219,25 @@ fn join(files: &[PathBuf], bytes: u64, folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(parts)
 }
 
-fn create(path: &Path) -> Outcome<BufWriter<File>> {
-    Ok(BufWriter::with_capacity(1 << 16, File::create(path).map_err(|error| cannot("create", path, &error))?))
+fn create(path: &Path, leash: &Leash) -> Outcome<Guarded<BufWriter<File>>> {
+    let file = File::create(path).map_err(|error| cannot("create", path, &error))?;
+    Ok(leash.guard(BufWriter::with_capacity(1 << 16, file)))
 }
 
 /// Plain files below `dir` that are wanted; links are not followed, hidden names are left out.
-fn walk(dir: &Path, files: &mut Vec<PathBuf>, wanted: &impl Fn(&Path) -> bool) {
+fn walk(dir: &Path, files: &mut Vec<PathBuf>, wanted: &impl Fn(&Path) -> bool, leash: &Leash) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
+        if leash.is_let_go() {
+            return;
+        }
         let path = entry.path();
         let Ok(kind) = entry.file_type() else { continue };
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
         if kind.is_dir() {
-            walk(&path, files, wanted);
+            walk(&path, files, wanted, leash);
         } else if kind.is_file() && wanted(&path) {
             files.push(path);
         }
@@ -262,7 +266,7 @@ mod tests {
         }
         let folder = dir.path().join("joined");
         std::fs::create_dir(&folder).expect("made");
-        let parts = join(&files, 100, &folder).expect("joined");
+        let parts = join(&files, 100, &folder, &Leash::default()).expect("joined");
         let text: String = parts.iter().map(|part| std::fs::read_to_string(part).expect("read")).collect();
         assert_eq!(text, "one two\nthree\n\n");
     }

@@ -7,6 +7,7 @@
 pub(crate) mod args;
 mod inputs;
 mod jobs;
+mod leash;
 mod replay;
 mod report;
 
@@ -17,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::Context;
 use crate::demo::args::DemoArgs;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::{LocalCluster, Plan, cannot, local_files, make_dir};
 use crate::output::progress::spinner;
@@ -43,9 +45,8 @@ pub(crate) async fn demo(context: &Context, args: &DemoArgs) -> Outcome {
 }
 
 fn interrupted() -> Failure {
-    Failure::broke(
-        "interrupted: the cluster was stopped and its files were removed, unless --dir or --keep said otherwise",
-    )
+    let said = "interrupted: the cluster was stopped and its files were removed, unless --dir or --keep said otherwise";
+    Failure::new(Exit::Interrupted, said)
 }
 
 async fn run(screen: &Screen, args: &DemoArgs) -> Outcome {

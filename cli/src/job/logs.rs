@@ -2,18 +2,24 @@
 
 use std::io::{IsTerminal, Write};
 
+use howdah_core::job::ClusterId;
 use howdah_proto::v1::GetLogRequest;
 
 use crate::client::Client;
 use crate::config::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, all_reported};
 use crate::job::args::LogsArgs;
 use crate::job::follow::follow;
 use crate::output::{Screen, Style, note};
 
 /// `howdah job logs`
 pub(crate) async fn logs(context: &Context, args: &LogsArgs) -> Outcome {
+    let single = args.of.starts_with("attempt_");
+    if single {
+        // Once, and not once for each file.
+        check_attempt(&args.of)?;
+    }
     let config = context.client(&args.cluster, None)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
@@ -21,28 +27,34 @@ pub(crate) async fn logs(context: &Context, args: &LogsArgs) -> Outcome {
     if args.follow {
         return follow(&screen, &mut client, args, &files).await;
     }
-    let single = args.of.starts_with("attempt_");
     let attempts = if single { vec![args.of.clone()] } else { of_job(&mut client, args).await? };
     if attempts.is_empty() {
         screen.line(if args.failed { "no attempt has failed" } else { "no attempt has been launched yet" })?;
     }
-    let mut missing = None;
+    let (mut printed, mut missing) = (0, Vec::new());
     for attempt in &attempts {
         for file in &files {
             let header = !(single && files.len() == 1);
-            if let Err(failure) = print(&screen, &mut client, attempt, file, args.tail.unwrap_or(0), header).await {
+            match print(&screen, &mut client, attempt, file, args.tail.unwrap_or(0), header).await {
+                Ok(()) => printed += 1,
+                Err(failure) if failure.is_silent() => return Err(failure),
                 // One lost worker must not hide the logs of the others.
-                if failure.is_silent() || single && files.len() == 1 {
-                    return Err(failure);
-                }
-                note(failure.to_string());
-                missing = Some(failure);
+                Err(failure) => missing.push(failure),
             }
         }
     }
-    match missing {
-        Some(failure) if attempts.len() * files.len() == 1 => Err(failure),
-        _ => Ok(Exit::Done),
+    if printed == 0 {
+        return all_reported(missing);
+    }
+    missing.iter().for_each(|failure| note(failure.to_string()));
+    Ok(Exit::Done)
+}
+
+/// Whether it is an attempt's id at all, of whichever cluster.
+fn check_attempt(text: &str) -> Outcome<()> {
+    match (ClusterId::of_attempt(text), ClusterId(0).parse_attempt(text)) {
+        (None, Err(error)) => Err(Failure::usage(error.to_string())),
+        _ => Ok(()),
     }
 }
 

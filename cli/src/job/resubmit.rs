@@ -12,7 +12,7 @@ use howdah_proto::v1::{GetJobResponse, ResubmitJobRequest};
 use serde_json::json;
 
 use crate::args::Format;
-use crate::caller::{absolute, user};
+use crate::caller::{absolute_output, user};
 use crate::client::{Client, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -34,7 +34,7 @@ pub(crate) async fn resubmit(context: &Context, args: &ResubmitArgs) -> Outcome 
         None => Vec::new(),
     };
     let output = match &args.to {
-        Some(path) => absolute(&path.display().to_string())?,
+        Some(path) => absolute_output("--to", &path.display().to_string(), args.remote_paths)?,
         None => String::new(),
     };
     let request = ResubmitJobRequest { job: before.clone(), user: user(), output, maps: maps.clone() };

@@ -22,6 +22,9 @@ use crate::output::progress::JobProgress;
 use crate::output::{Screen, Steering, note};
 use crate::side_by_side::side_by_side;
 
+/// After `--timeout`, to find out which jobs it came too early for.
+const LAST_LOOK: Duration = Duration::from_secs(2);
+
 /// `howdah job wait`
 pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
@@ -35,8 +38,19 @@ pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
     let quiet = config.output == Format::Json;
     let all = unless_interrupted(wait_for_all(&screen, &mut client, &ids, quiet), &ids);
     let jobs = match args.timeout {
-        Some(timeout) => tokio::time::timeout(timeout, all).await.map_err(|_| too_late(timeout, &ids))??,
-        None => all.await?,
+        Some(timeout) => tokio::time::timeout(timeout, all).await.ok(),
+        None => Some(all.await),
+    };
+    let jobs = match (jobs, args.timeout) {
+        (None, Some(timeout)) => {
+            let left = not_over(&mut client, &ids).await;
+            if !left.is_empty() {
+                return Err(too_late(timeout, &left));
+            }
+            // The last of them ended in this moment.
+            wait_for_all(&screen, &mut client, &ids, true).await?
+        }
+        (jobs, _) => jobs.expect("only the timeout ends the wait without an answer")?,
     };
     match config.output {
         Format::Json => screen.json(&Listing::new("jobs", json!({ "jobs": jobs })))?,
@@ -65,10 +79,26 @@ async fn wait_for_all(screen: &Screen, client: &mut Client, jobs: &[String], qui
     Ok(ended)
 }
 
+/// Of these jobs those that are not over, as far as the master says in time.
+async fn not_over(client: &mut Client, jobs: &[String]) -> Vec<String> {
+    let mut left = Vec::new();
+    let end = tokio::time::Instant::now() + LAST_LOOK;
+    for job in jobs {
+        let is_over = matches!(
+            tokio::time::timeout_at(end, client.status(job)).await,
+            Ok(Ok(status)) if is_final(&status.state)
+        );
+        if !is_over {
+            left.push(job.clone());
+        }
+    }
+    left
+}
+
 fn too_late(timeout: Duration, jobs: &[String]) -> Failure {
     let time = crate::units::seconds(timeout.as_secs_f64());
     Failure::timed_out(format!("not over after {time}: {}", jobs.join(", ")))
-        .help("it goes on running; `howdah job status` shows how far it is")
+        .help("what is not over goes on running; `howdah job status` shows how far it is")
 }
 
 /// `howdah job kill`

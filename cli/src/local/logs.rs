@@ -56,6 +56,15 @@ impl Logs {
         self.log.as_deref().unwrap_or(&self.errors)
     }
 
+    /// What it advised when it ended, a line each.
+    pub(crate) fn advice(&self) -> Vec<String> {
+        let errors = std::fs::read_to_string(&self.errors).unwrap_or_default();
+        let after = errors.lines().rev().take_while(|line| !line.starts_with("error: "));
+        let mut advice: Vec<String> = after.filter_map(|line| line.strip_prefix("help: ")).map(str::to_owned).collect();
+        advice.reverse();
+        advice
+    }
+
     /// Why it ended, or else its last line.
     pub(crate) fn last_words(&self) -> Option<String> {
         let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
@@ -114,6 +123,8 @@ mod tests {
         assert_eq!(logs.last_words(), None, "the log is an earlier start's");
         write("worker.err", "the log is worker.log\nerror: no slots\nhelp: some\n");
         assert_eq!(logs.last_words().as_deref(), Some("no slots"));
+        write("worker.err", "error: a\nhelp: old\nerror: b\nhelp: one\nhelp: two\n");
+        assert_eq!(logs.advice(), ["one", "two"]);
         variable(&logs);
         assert_eq!(std::fs::read_to_string(dir.path().join("worker.err.1")).expect("it stays").lines().count(), 3);
     }

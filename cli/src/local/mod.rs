@@ -197,8 +197,9 @@ impl LocalCluster {
         for daemon in &mut self.daemons {
             if let Ok(Some(status)) = daemon.child.try_wait() {
                 let last = daemon.logs.last_words().unwrap_or_else(|| "it said nothing".to_owned());
-                return Err(Failure::broke(format!("{} ended with {status}: {last}", daemon.process.name))
-                    .help(format!("its log is {}", daemon.logs.shown().display())));
+                let failure = Failure::broke(format!("{} ended with {status}: {last}", daemon.process.name));
+                let failure = daemon.logs.advice().into_iter().fold(failure, Failure::help);
+                return Err(failure.help(format!("its log is {}", daemon.logs.shown().display())));
             }
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use procfs::process::{Process, Task};
@@ -76,6 +77,17 @@ pub(crate) fn is_alive(pid: u32, start_ticks: u64) -> bool {
 /// Sends a signal to this very process, never to a later one of the same number.
 pub(crate) fn signal(pid: u32, start_ticks: u64, signal: Signal) -> bool {
     is_alive(pid, start_ticks) && kill(Pid::from_raw(pid as i32), signal).is_ok()
+}
+
+/// Whether this user may send it signals. A process that is gone is nobody's any more.
+pub(crate) fn may_signal(pid: u32) -> bool {
+    kill(Pid::from_raw(pid as i32), None) != Err(Errno::EPERM)
+}
+
+/// Whose process it is, by name where the machine knows one.
+pub(crate) fn owner(pid: u32) -> Option<String> {
+    let uid = process(pid)?.uid().ok()?;
+    Some(howdah_proto::names::user_name(uid).unwrap_or_else(|| format!("user {uid}")))
 }
 
 #[cfg(test)]

@@ -97,15 +97,15 @@ pub(crate) struct SubmitArgs {
     pub(crate) batch: Option<PathBuf>,
     /// Order of the batch: balanced-pools, johnson, reverse-johnson, shortest-first, longest-first, or asis [default:
     /// balanced-pools]
-    #[arg(long, value_name = "ORDER", value_enum, requires = "batch", hide_possible_values = true)]
+    #[arg(long, value_name = "ORDER", value_enum, hide_possible_values = true)]
     pub(crate) order: Option<BatchOrder>,
     /// Refused: jobs come when they are submitted
-    #[arg(long, value_name = "RULE", requires = "batch", hide = true)]
+    #[arg(long, value_name = "RULE", hide = true)]
     pub(crate) arrivals: Option<String>,
     #[command(flatten)]
     pub(crate) pools: PoolArgs,
     /// Show the plan of the batch, and submit nothing
-    #[arg(long, requires = "batch", conflicts_with = "wait")]
+    #[arg(long, conflicts_with = "wait")]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
@@ -166,21 +166,24 @@ impl BatchOrder {
 }
 
 impl SubmitArgs {
-    /// Whether what was asked of the plan has a plan with pools to be about.
+    /// Whether what was asked of the plan has a plan to be about, and one with pools where it is about these.
     ///
     /// # Errors
     /// Names the flag and what it is of no use with.
-    pub(crate) fn check_pools(&self) -> Result<(), String> {
+    pub(crate) fn check_plan(&self) -> Result<(), String> {
         if let Some(rule) = &self.arrivals {
             return Err(format!(
                 "--arrivals: found {rule}, expected none: jobs come when they are submitted, and a batch that comes while \
                  another runs is planned together with what is left of that"
             ));
         }
-        let Some(flag) = self.pools.given() else { return Ok(()) };
-        if self.batch.is_none() {
+        // Not clap's `requires`: it is waived where `app` is, as that conflicts with the batch.
+        let of_batches = [("--order", self.order.is_some()), ("--dry-run", self.dry_run)];
+        let about_plan = of_batches.into_iter().find_map(|(flag, given)| given.then_some(flag));
+        if let (None, Some(flag)) = (&self.batch, about_plan.or(self.pools.given())) {
             return Err(format!("{flag}: found no --batch, expected one: it is about the plan of a batch"));
         }
+        let Some(flag) = self.pools.given() else { return Ok(()) };
         let order = self.order.unwrap_or_default();
         if order == BatchOrder::default() {
             return Ok(());
@@ -336,7 +339,7 @@ mod tests {
         let said = |line: &str| {
             let words = separate_app_args(format!("howdah submit {line}").split(' ').map(OsString::from).collect());
             match crate::commands::Cli::parse_from(words).command {
-                crate::commands::Command::Submit(args) => args.check_pools(),
+                crate::commands::Command::Submit(args) => args.check_plan(),
                 _ => panic!("not a submit"),
             }
         };
@@ -352,8 +355,11 @@ mod tests {
             refused.starts_with("--arrivals: found asis, expected none: jobs come when they are submitted"),
             "{refused}"
         );
-        let expected = "--pools: found no --batch, expected one: it is about the plan of a batch";
-        assert_eq!(said("sleep -m 1 --pools 3"), Err(expected.to_owned()));
+        for flag in ["--pools 3", "--dry-run", "--order johnson"] {
+            let name = flag.split(' ').next().unwrap_or(flag);
+            let expected = format!("{name}: found no --batch, expected one: it is about the plan of a batch");
+            assert_eq!(said(&format!("sleep -m 1 {flag}")), Err(expected));
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
             "--output: found `{output}`, expected table or json: each job of a batch names its own"
         )));
     }
-    args.check_pools().map_err(Failure::usage)?;
+    args.check_plan().map_err(Failure::usage)?;
     let config = context.client(&args.cluster, format)?;
     let screen = context.screen(config.color);
     let batch = BatchFile::read(path)?;

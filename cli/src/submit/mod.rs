@@ -37,7 +37,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     if let Some(path) = &args.batch {
         return batch::submit(context, args, path).await;
     }
-    args.check_pools().map_err(Failure::usage)?;
+    args.check_plan().map_err(Failure::usage)?;
     let (output, format) = args.outputs().map_err(Failure::usage)?;
     let config = context.client(&args.cluster, format)?;
     let screen = context.screen(config.color);

@@ -7,7 +7,7 @@ use howdah_apps::{JobPlan, PlanError, PlanRequest};
 use howdah_core::job::{FOLLOWS, JobProfile, Priority, Requirement};
 use howdah_proto::v1::{GetClusterRequest, SubmitJobRequest};
 
-use crate::caller::{absolute, user};
+use crate::caller::{absolute, absolute_output, user};
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use crate::output::note;
@@ -28,8 +28,9 @@ pub(crate) async fn tell_doubts(client: &mut Client) -> Outcome<()> {
 
 /// The jobs that the application consists of. A `/` in its name makes it a program's path.
 pub(crate) fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<JobPlan>> {
-    let inputs = args.input.iter().map(|input| absolute(input)).collect::<Outcome<Vec<String>>>()?;
-    let output = output.map(|path| absolute(&path.display().to_string())).transpose()?;
+    let inputs = args.input.iter().map(|input| absolute("--input", input)).collect::<Outcome<Vec<String>>>()?;
+    let output = output.map(|path| absolute_output("--output", &path.display().to_string(), args.remote_paths));
+    let output = output.transpose()?;
     let mut own = args.args.clone();
     let streams = [("--mapper", &args.mapper), ("--combiner", &args.combiner), ("--reducer", &args.reducer)];
     for (flag, command) in streams {

@@ -4,10 +4,9 @@
 
 pub(crate) mod args;
 pub(crate) mod daemon;
+mod down;
 mod machines;
 mod ssh;
-
-use std::path::Path;
 
 use crate::config::{Context, Flag, Section, Source};
 use crate::daemon::choose_scheduler;
@@ -16,9 +15,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::access::{Access, FILE};
 use crate::local::logs::said_file;
-use crate::local::{LocalCluster, Plan, cannot, local_files, make_dir, stop_processes};
+use crate::local::{LocalCluster, Plan, cannot, local_files, make_dir, proc, stop_processes};
 use crate::output::progress::spinner;
-use crate::output::{Screen, Style};
+use crate::output::{Screen, Style, note};
 use crate::units;
 use crate::up::args::{DownArgs, UpArgs};
 
@@ -35,7 +34,7 @@ pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
     if let Some(access) = Access::read(&plan.dir)? {
         let alive = access.processes.iter().filter(|process| process.is_alive()).count();
         if alive > 0 {
-            return already_up(&screen, &args.dir, &access, alive, args.workers);
+            return already_up(&screen, args, &access, alive);
         }
     }
     let shown = spinner(&screen, "starting");
@@ -56,9 +55,9 @@ pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn already_up(screen: &Screen, dir: &Path, access: &Access, alive: usize, workers: u32) -> Outcome {
+fn already_up(screen: &Screen, args: &UpArgs, access: &Access, alive: usize) -> Outcome {
     let expected = access.processes.len();
-    let dir = dir.display();
+    let (dir, workers) = (args.dir.display(), args.workers);
     if alive < expected {
         return Err(Failure::broke(format!("of the cluster in `{dir}` only {alive} of {expected} processes are left"))
             .help(format!("`howdah down --dir {dir}` clears it away")));
@@ -71,7 +70,31 @@ fn already_up(screen: &Screen, dir: &Path, access: &Access, alive: usize, worker
         .help(format!("`howdah down --dir {dir}` stops it, then start it with --workers {workers}")));
     }
     screen.line(format!("already up: one master at {} and {workers} workers", access.master))?;
+    let unused = of_a_start(args);
+    if !unused.is_empty() {
+        note(format!("note: not applied, as the cluster is up: {}", unused.join(" ")));
+        if args.scheduler.is_some() || !args.define.is_empty() {
+            note(format!("help: `howdah scheduler set NAME --dir {dir}` puts another scheduler in charge as it runs"));
+        }
+        note(format!("help: `howdah down --dir {dir}` stops it, then start it with these"));
+    }
     Ok(Exit::Done)
+}
+
+/// Flags that only a start heeds, as they were given.
+fn of_a_start(args: &UpArgs) -> Vec<String> {
+    let mut given = Vec::new();
+    let mut say = |flag: &str, value: Option<String>| given.extend(value.map(|value| format!("{flag} {value}")));
+    say("--map-slots", args.map_slots.map(|n| n.to_string()));
+    say("--reduce-slots", args.reduce_slots.map(|n| n.to_string()));
+    let quotas: Vec<String> = args.cpu_quota.iter().map(f64::to_string).collect();
+    say("--cpu-quota", (!quotas.is_empty()).then(|| quotas.join(",")));
+    say("--vitals-source", args.vitals_source.clone());
+    say("--scheduler", args.scheduler.clone());
+    args.define.iter().for_each(|(key, value)| say("-D", Some(format!("{key}={value}"))));
+    say("--mapred-site", args.mapred_site.as_ref().map(|file| file.display().to_string()));
+    say("--listen", args.listen.clone());
+    given
 }
 
 fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Plan> {
@@ -134,6 +157,7 @@ pub(crate) async fn down(context: &Context, args: &DownArgs) -> Outcome {
     }
     let dir = args.dir.display();
     let Some(access) = Access::read(&args.dir)? else {
+        down::check_lock(&args.dir)?;
         screen.line(format!("nothing to stop: no cluster runs in `{dir}`"))?;
         return Ok(Exit::Done);
     };
@@ -142,6 +166,7 @@ pub(crate) async fn down(context: &Context, args: &DownArgs) -> Outcome {
         return Err(Failure::usage(format!("`{}` names no processes: it is not from `howdah up`", path.display()))
             .help("stop the daemons where they were started, with SIGTERM"));
     }
+    down::check_permission(&access.processes, proc::may_signal)?;
     let alive = access.processes.iter().filter(|process| process.is_alive()).count();
     let shown = spinner(&screen, format!("stopping {}", units::counted(alive as u64, "process")));
     let stopped = stop_processes(&access.processes, args.grace).await;
@@ -150,6 +175,7 @@ pub(crate) async fn down(context: &Context, args: &DownArgs) -> Outcome {
         return Err(Failure::broke(format!("{} (pid {}) does not end", left.name, left.pid)));
     }
     std::fs::remove_file(&path).map_err(|error| cannot("remove", &path, &error))?;
+    down::check_lock(&args.dir)?;
     if alive == 0 {
         screen.line(format!("nothing to stop: the processes of `{dir}` had ended already"))?;
     } else if !stopped.killed.is_empty() {

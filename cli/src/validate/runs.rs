@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use howdah_core::job::profile::Trace;
 use howdah_master::journal::{find_run, runs_in};
-use howdah_master::replay::{DecisionReport, replay_decisions};
+use howdah_master::replay::{DecisionReport, ReplayError, replay_decisions};
+use howdah_master::trace::TraceError;
 use howdah_planning::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary};
 
 use super::lost::Lost;
@@ -42,9 +43,14 @@ impl Run {
     /// Reads the run in `dir`, replays its decisions and simulates it.
     pub(crate) fn read(dir: &Path) -> Outcome<Run> {
         let (dir, beside) = chosen(dir);
-        let decisions = replay_decisions(&dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
-        let recorded = howdah_master::trace::record_with_causes(&dir);
-        let (trace, causes) = recorded.map_err(|error| unreadable(anyhow::Error::new(error)))?;
+        let decisions = replay_decisions(&dir).map_err(|error| {
+            let advice = if let ReplayError::Journal(error) = &error { error.advice() } else { None };
+            unreadable(anyhow::Error::new(error), advice)
+        })?;
+        let (trace, causes) = howdah_master::trace::record_with_causes(&dir).map_err(|error| {
+            let advice = if let TraceError::Journal(error) = &error { error.advice() } else { None };
+            unreadable(anyhow::Error::new(error), advice)
+        })?;
         let simulated = accuracy::compare_under(&trace, &trace, Model::SimMr, howdah_master::policies::make);
         let lost = simulated.as_ref().map_or_else(
             |_| Lost { workers: decisions.workers_lost, ..Lost::default() },
@@ -73,9 +79,10 @@ fn chosen(dir: &Path) -> (PathBuf, Vec<PathBuf>) {
     (run, runs)
 }
 
-fn unreadable(error: anyhow::Error) -> Failure {
-    Failure::usage(format!("{error:#}"))
-        .help("a run is named by its own directory, its master's, or what `up` or `demo` was given")
+/// A journal that is there and does not read has advice of its own; without one, perhaps there is none.
+fn unreadable(error: anyhow::Error, advice: Option<&str>) -> Failure {
+    let wrong_place = "a run is named by its own directory, its master's, or what `up` or `demo` was given";
+    Failure::usage(format!("{error:#}")).help(advice.unwrap_or(wrong_place))
 }
 
 impl Repeats {

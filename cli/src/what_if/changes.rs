@@ -24,6 +24,10 @@ pub(super) fn changes(args: &WhatIfArgs) -> Outcome<PredictChanges> {
         ));
     }
     let scheduler = args.scheduler.as_ref().map(|name| -> Outcome<SetSchedulerRequest> {
+        if name == policies::EXTERNAL {
+            let said = "--scheduler external: a forecast does not start its program, expected another scheduler";
+            return Err(Failure::usage(said));
+        }
         let params = policies::with_files(name, &params(&args.define)?);
         let params = params.map_err(|error| Failure::usage(error.to_string()))?;
         Ok(SetSchedulerRequest { name: name.clone(), params: params.into_iter().collect() })

@@ -88,6 +88,7 @@ fn sigterm_lets_a_worker_finish_its_attempts_and_say_goodbye() {
     cluster.wait_running_maps(&job, 2);
     assert_eq!(cluster.stop_worker(0, Signal::SIGTERM), Some(0));
     wait_for("the worker to be gone", || (cluster.worker_state(0).as_deref() == Some("STOPPED")).then_some(()));
+    assert_eq!(cluster.json(&["cluster"])["lost_workers"], 0, "it was asked to go");
     cluster.wait_job(&job, 0);
     assert_eq!(cluster.status(&job)["killed_attempts"], 0);
     cluster.stop_and_replay();
@@ -157,8 +158,11 @@ fn a_job_waits_for_workers_and_explain_says_so() {
 #[test]
 fn waiting_for_a_job_can_time_out() {
     let cluster = Cluster::start(small());
+    let over = cluster.sleep(1, 10, 0);
+    cluster.wait_job(&over, 0);
     let job = cluster.sleep(1, 600_000, 0);
-    cluster.run(&["job", "wait", &job, "--timeout", "200ms"]).expect_code(4);
+    let said = cluster.run(&["job", "wait", &over, &job, "--timeout", "200ms"]).expect_code(4);
+    assert!(said.stderr.contains(&format!("error: not over after 200 ms: {job}\n")), "{}", said.stderr);
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);
 }
@@ -176,5 +180,7 @@ fn logs_of_a_finished_job_can_be_read_from_anywhere() {
     let attempt = cluster.attempts(&job)[0]["attempt"].as_str().expect("an attempt id").to_owned();
     let log = cluster.run(&["job", "logs", &attempt, "--stderr"]).expect_code(0).stdout;
     assert!(log.contains("said on stderr"), "{log}");
+    let nobodys = format!("{}_m_000777_0", job.replace("job_", "attempt_"));
+    cluster.run(&["job", "logs", &nobodys]).expect_code(2);
     cluster.stop_and_replay();
 }

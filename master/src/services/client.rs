@@ -587,7 +587,8 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
     v1::GetClusterResponse {
         scheduler: view.tracker.scheduler().name().to_owned(),
         live_workers: workers(WorkerState::Live),
-        lost_workers: workers(WorkerState::Lost),
+        // One that was stopped is where it was meant to be.
+        lost_workers: tables.workers.iter().filter(|row| row.state_name() == "LOST").count() as u32,
         blacklisted_workers: workers(WorkerState::Blacklisted),
         draining_workers: workers(WorkerState::Draining),
         silent_workers: up().filter(|row| row.presence.silent).count() as u32,

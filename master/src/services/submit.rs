@@ -205,7 +205,7 @@ async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
         Some(job) => format!("output directory `{directory}` belongs to {job}, which is not over"),
         None => format!("output directory `{directory}` exists already"),
     };
-    Err(Status::already_exists(status::with_help(message, "choose another --output, or remove the directory first")))
+    Err(Status::already_exists(status::with_help(message, "choose another output, or remove the directory first")))
 }
 
 /// Makes an output. One here that is made only when nobody waits for it any more goes again.
@@ -516,8 +516,12 @@ fn output(
     }
     let path = Path::new(text);
     let climbs = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
-    if !path.is_absolute() || climbs || path.file_name().is_none() {
+    if !path.is_absolute() || climbs {
         let message = format!("output directory `{text}`: expected an absolute path without `..`");
+        return Err(Status::invalid_argument(message));
+    }
+    if path.file_name().is_none() {
+        let message = format!("output directory `{text}`: found the root directory, expected one that does not exist");
         return Err(Status::invalid_argument(message));
     }
     // One spelling per directory.

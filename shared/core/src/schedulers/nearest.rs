@@ -1,9 +1,10 @@
 //! The known name that a misspelt one most likely means, for errors.
 
-/// The closest of the known names, if it is close: at most a third of the name is wrong.
+/// The closest of the known names, if it is close: at most a third of the name is wrong. Two neighbours that changed
+/// places are one slip.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let closest =
-        known.into_iter().map(|other| (strsim::levenshtein(name, other), other)).min_by_key(|&(distance, _)| distance);
+        known.into_iter().map(|other| (strsim::osa_distance(name, other), other)).min_by_key(|&(distance, _)| distance);
     closest.filter(|&(distance, _)| distance * 3 <= name.chars().count()).map(|(_, other)| other)
 }
 
@@ -17,5 +18,6 @@ mod tests {
         assert_eq!(nearest("premption", known), Some("preemption"));
         assert_eq!(nearest("sizeBasedWeight", known), Some("sizebasedweight"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("fiar", ["fifo", "fair"]), Some("fair"));
     }
 }

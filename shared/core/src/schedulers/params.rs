@@ -14,11 +14,19 @@ use crate::time::Span;
 /// Parameters of a policy by name.
 pub type Params = BTreeMap<String, String>;
 
+/// What to write instead of a name that no policy has.
+fn meant_or_known(name: &str, known: &str) -> String {
+    match nearest(name, known.split(", ")) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("expected one of {known}"),
+    }
+}
+
 /// A policy that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchedulerError {
     /// No policy has this name.
-    #[error("scheduler `{name}`: no such scheduler, expected one of {known}")]
+    #[error("scheduler `{name}`: no such scheduler, {}", meant_or_known(name, known))]
     Unknown {
         /// As given.
         name: String,

@@ -73,6 +73,8 @@ mod tests {
         let error = by_name("lottery", &params(&[])).err().expect("no such policy");
         let known = names().collect::<Vec<_>>().join(", ");
         assert_eq!(error.to_string(), format!("scheduler `lottery`: no such scheduler, expected one of {known}"));
+        let error = by_name("fiar", &params(&[])).err().expect("no such policy");
+        assert_eq!(error.to_string(), "scheduler `fiar`: no such scheduler, did you mean `fair`?");
     }
 
     #[test]
