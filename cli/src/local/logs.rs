@@ -126,6 +126,6 @@ mod tests {
         write("worker.err", "error: a\nhelp: old\nerror: b\nhelp: one\nhelp: two\n");
         assert_eq!(logs.advice(), ["one", "two"]);
         variable(&logs);
-        assert_eq!(std::fs::read_to_string(dir.path().join("worker.err.1")).expect("it stays").lines().count(), 3);
+        assert_eq!(std::fs::read_to_string(dir.path().join("worker.err.1")).expect("it stays").lines().count(), 5);
     }
 }
