@@ -1,7 +1,7 @@
 //! Merging the layers of one section, key by key, remembering where each value came from.
 //!
-//! Keys are dotted paths (`cluster.expiry_ms`). A table that is tagged with `kind` or `rule`, or is empty by
-//! default, is one value: its keys depend on each other or are the user's own. After each layer the sum is
+//! Keys are dotted paths (`cluster.expiry_ms`). A table that is tagged with `kind`, the heartbeat, and a table that is empty by
+//! default are one value: their keys depend on each other or are the user's own. After each layer the sum is
 //! turned into the struct, so that the first layer that does not fit is the one to blame.
 
 use std::collections::BTreeMap;
@@ -192,7 +192,7 @@ impl Settings {
 
 fn flatten(prefix: &str, value: Value, values: &mut BTreeMap<String, Value>) {
     match value {
-        Value::Object(map) if prefix.is_empty() || !map.is_empty() && !is_unit(&map) => {
+        Value::Object(map) if prefix.is_empty() || !map.is_empty() && !is_unit(prefix, &map) => {
             for (key, value) in map {
                 let full = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
                 flatten(&full, value, values);
@@ -204,9 +204,12 @@ fn flatten(prefix: &str, value: Value, values: &mut BTreeMap<String, Value>) {
     }
 }
 
+/// The one table whose tag is called `rule`, as it was before tags were called `kind`.
+const TAGGED_BY_RULE: &str = "cluster.heartbeat";
+
 /// A tagged choice: its other keys depend on the tag.
-fn is_unit(map: &Map<String, Value>) -> bool {
-    map.contains_key("kind") || map.contains_key("rule")
+fn is_unit(key: &str, map: &Map<String, Value>) -> bool {
+    map.contains_key("kind") || key == TAGGED_BY_RULE
 }
 
 /// A variable's text as the kind of value that the default is.
