@@ -25,7 +25,7 @@ pub struct StartScore {
     pub predicted: u64,
     /// Maps among these that ran on another worker.
     pub elsewhere: u64,
-    /// Those that came within [`NEAR`] of the predicted time, maps where they were predicted to run.
+    /// Those that came within 2 s of the predicted time, maps where they were predicted to run.
     pub near: u64,
     /// By how much those that were told were off, all together.
     pub error: Span,
