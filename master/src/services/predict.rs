@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use howdah_core::time::Span;
-use howdah_planning::prediction::{ForecastOptions, ModelName, NoSuchModel};
+use howdah_planning::prediction::{ForecastOptions, ModelName, NoSuchName};
 use howdah_proto::v1;
 use tonic::Status;
 
@@ -59,7 +59,7 @@ pub(super) async fn predict(
 
 /// The model of a request; `None` where it leaves that to the master.
 fn chosen(model: &str) -> Result<Option<ModelName>, Status> {
-    let refused = |error: NoSuchModel| Status::invalid_argument(format!("model `{model}`: {error}"));
+    let refused = |error: NoSuchName| Status::invalid_argument(format!("model `{model}`: {error}"));
     (!model.is_empty()).then(|| model.parse().map_err(refused)).transpose()
 }
 

@@ -8,6 +8,14 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     closest.filter(|&(distance, _)| distance * 3 <= name.chars().count()).map(|(_, other)| other)
 }
 
+/// What to write instead of a name that is not known: the one that was most likely meant, or else any of them.
+pub fn instead<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("expected one of {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

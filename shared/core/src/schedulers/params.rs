@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::nearest::nearest;
+use super::nearest::{instead, nearest};
 use super::numbers::thousandths;
 use crate::job::quantity;
 use crate::models::bounds::Bound;
@@ -14,19 +14,11 @@ use crate::time::Span;
 /// Parameters of a policy by name.
 pub type Params = BTreeMap<String, String>;
 
-/// What to write instead of a name that no policy has.
-fn meant_or_known(name: &str, known: &str) -> String {
-    match nearest(name, known.split(", ")) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("expected one of {known}"),
-    }
-}
-
 /// A policy that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchedulerError {
     /// No policy has this name.
-    #[error("scheduler `{name}`: no such scheduler, {}", meant_or_known(name, known))]
+    #[error("scheduler `{name}`: no such scheduler, {}", instead(name, known.split(", ")))]
     Unknown {
         /// As given.
         name: String,

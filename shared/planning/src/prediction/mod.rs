@@ -37,7 +37,8 @@ pub use end_score::EndScore;
 pub use forecast::{Forecast, ForecastOptions, JobForecast, TaskStart, forecast, outlook};
 pub use history::{Sample, TaskHistory};
 pub use learner::{Learned, Learner};
-pub use model_name::{ModelName, NoSuchModel};
+pub use listed::NoSuchName;
+pub use model_name::ModelName;
 pub use models::{Estimate, Fitted, MODELS, TaskTimeModel, by_name};
 pub use place::{Place, Speeds};
 pub use predictor::{Fallback, TaskPredictor};
@@ -45,7 +46,5 @@ pub use progress::{Look, Seen};
 pub use running_score::RunningScore;
 pub use score::{JobError, RunScore, Score, StartError, TaskError, WindowScore, job_error, score_starts};
 pub use start_watch::{StartScore, StartWatch};
-pub use switch::{
-    Measure, NoSuchRule, RULES, RuleName, Standing, Switch, SwitchOptions, Switcher, SwitchingRule, Thresholds,
-};
+pub use switch::{Measure, RULES, RuleName, Standing, Switch, SwitchOptions, Switcher, SwitchingRule, Thresholds};
 pub use watch::EndWatch;

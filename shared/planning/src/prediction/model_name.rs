@@ -1,58 +1,24 @@
 //! Which model tells task times, as a setting, a flag or a request names it.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use super::listed::find;
+use super::listed::{List, Name};
 use super::models::{MODELS, TaskTimeModel, by_name};
 
-/// The name of a model that is there; of the paper's unless chosen.
+/// The list of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModelName(&'static str);
+pub enum Models {}
 
-/// There is none of that name. Whoever says so names it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no such model, {0}")]
-pub struct NoSuchModel(String);
+impl List for Models {
+    const WHAT: &'static str = "model";
+    const NAMES: &'static [&'static str] = &MODELS;
+}
+
+/// The name of a model that is there; of the paper's unless chosen.
+pub type ModelName = Name<Models>;
 
 impl ModelName {
     /// The model itself.
     pub fn model(self) -> Box<dyn TaskTimeModel> {
-        by_name(self.0).expect("a name is made of the list of models alone")
-    }
-}
-
-impl Default for ModelName {
-    fn default() -> ModelName {
-        ModelName(MODELS[0])
-    }
-}
-
-impl FromStr for ModelName {
-    type Err = NoSuchModel;
-
-    fn from_str(name: &str) -> Result<ModelName, NoSuchModel> {
-        find(name, &MODELS).map(ModelName).map_err(NoSuchModel)
-    }
-}
-
-impl<'de> Deserialize<'de> for ModelName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ModelName, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl Serialize for ModelName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0)
-    }
-}
-
-impl fmt::Display for ModelName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        by_name(self.text()).expect("a name is made of the list of models alone")
     }
 }
 

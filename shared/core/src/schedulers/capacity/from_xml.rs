@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use super::config::{Draft, PREFIX, QueueDraft};
 use crate::schedulers::hadoop_xml::{Property, properties};
-use crate::schedulers::nearest::nearest;
+use crate::schedulers::nearest::instead;
 
 const QUEUE_KEYS: &str = "capacity, maximum-capacity, supports-priority, minimum-user-limit-percent, \
                           user-limit-factor, maximum-initialized-active-tasks, \
@@ -131,9 +131,6 @@ fn number<T: FromStr>(property: &Property, expected: &str) -> Result<T, String> 
 
 fn unknown(property: &Property, known: &str) -> String {
     let last = property.name.rsplit_once('.').map_or("", |(_, key)| key);
-    let expected = match nearest(last, known.split(", ")) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("expected one of {known}"),
-    };
+    let expected = instead(last, known.split(", "));
     format!("line {}: unknown key `{}`, {expected}", property.line, property.name)
 }

@@ -1,4 +1,4 @@
-//! What is told of a task of unknown size, whatever the model.
+//! The estimate for a task whose input is of unknown size, the same under every model.
 
 use super::super::history::Sample;
 use super::{Estimate, Mean, Quantile, TaskTimeModel};

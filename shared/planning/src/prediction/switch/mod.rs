@@ -20,5 +20,5 @@ pub use list::RULES;
 use list::by_name;
 pub use measure::Measure;
 pub use rule::{Standing, SwitchingRule, Thresholds};
-pub use rule_name::{NoSuchRule, RuleName};
+pub use rule_name::RuleName;
 pub use switcher::{Switch, SwitchOptions, Switcher};

@@ -1,63 +1,24 @@
 //! Which rule says when a scheduler takes over, as a setting names it.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use super::super::listed::find;
+use super::super::listed::{List, Name};
 use super::{RULES, SwitchingRule, Thresholds, by_name};
 
-/// The name of a rule that is there; of `lasting` unless chosen.
+/// The list of switching rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RuleName(&'static str);
+pub enum Rules {}
 
-/// There is none of that name. Whoever says so names it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no such switching rule, {0}")]
-pub struct NoSuchRule(String);
+impl List for Rules {
+    const WHAT: &'static str = "switching rule";
+    const NAMES: &'static [&'static str] = &RULES;
+}
+
+/// The name of a rule that is there; of `lasting` unless chosen.
+pub type RuleName = Name<Rules>;
 
 impl RuleName {
-    /// All of them, in the order of the list.
-    pub fn all() -> impl Iterator<Item = RuleName> {
-        RULES.into_iter().map(RuleName)
-    }
-
     /// A rule that has seen nothing yet.
     pub(super) fn rule(self, thresholds: Thresholds) -> Box<dyn SwitchingRule> {
-        by_name(self.0, thresholds).expect("a name is made of the list of rules alone")
-    }
-}
-
-impl Default for RuleName {
-    fn default() -> RuleName {
-        RuleName(RULES[0])
-    }
-}
-
-impl FromStr for RuleName {
-    type Err = NoSuchRule;
-
-    fn from_str(name: &str) -> Result<RuleName, NoSuchRule> {
-        find(name, &RULES).map(RuleName).map_err(NoSuchRule)
-    }
-}
-
-impl<'de> Deserialize<'de> for RuleName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RuleName, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl Serialize for RuleName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0)
-    }
-}
-
-impl fmt::Display for RuleName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        by_name(self.text(), thresholds).expect("a name is made of the list of rules alone")
     }
 }
 
