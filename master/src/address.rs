@@ -3,8 +3,7 @@
 //! With port 0 the first start takes any free port and notes it; later starts take that one again, as workers and
 //! waiting clients look for the master there. Nobody waits at the HTTP interface, so its port is not noted.
 
-use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,6 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use howdah_proto::names::{self, HTTP_PORT, HostPort, MASTER_PORT};
 use tokio::net::TcpListener;
+
+use crate::noted;
 
 /// Name of the file that holds the address.
 const FILE: &str = "address";
@@ -56,7 +57,8 @@ fn is_name(said: &HostPort) -> bool {
 
 /// Binds `wanted`, or where the master of this directory listened before if any port will do.
 async fn bind(dir: Option<&Path>, wanted: SocketAddr) -> io::Result<TcpListener> {
-    if let Some(noted) = dir.and_then(noted).filter(|noted| wanted.port() == 0 && noted.ip() == wanted.ip()) {
+    let noted = dir.and_then(|dir| noted::noted::<SocketAddr>(dir, FILE));
+    if let Some(noted) = noted.filter(|noted| wanted.port() == 0 && noted.ip() == wanted.ip()) {
         let until = Instant::now() + PATIENCE;
         loop {
             match TcpListener::bind(noted).await {
@@ -77,18 +79,7 @@ async fn bind(dir: Option<&Path>, wanted: SocketAddr) -> io::Result<TcpListener>
 
 /// Notes the address for the next start.
 pub(crate) fn note(dir: &Path, address: SocketAddr) -> anyhow::Result<()> {
-    let (path, temporary) = (dir.join(FILE), dir.join("address.tmp"));
-    let write = || {
-        let mut file = fs::File::create(&temporary)?;
-        writeln!(file, "{address}")?;
-        file.sync_all()?;
-        fs::rename(&temporary, &path)
-    };
-    write().with_context(|| format!("write `{}`", path.display()))
-}
-
-fn noted(dir: &Path) -> Option<SocketAddr> {
-    fs::read_to_string(dir.join(FILE)).ok()?.trim().parse().ok()
+    noted::note(dir, FILE, address)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub mod journal;
 mod looks;
 mod mounts;
 mod name_nodes;
+mod noted;
 mod peers;
 pub mod policies;
 pub mod prediction;

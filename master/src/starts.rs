@@ -4,28 +4,19 @@
 //! they would take its next one for a copy that another master has gone on from. So the newest number lies beside the journal
 //! as well, and a start is younger than both.
 
-use std::fs;
-use std::io::Write;
 use std::path::Path;
 
-use anyhow::Context;
+use crate::noted::{note, noted};
 
 /// Name of the file in the run's directory.
 const FILE: &str = "start";
 
 /// The number of this start, of which the journal has counted `before`; on disk when it is given.
 pub(crate) fn next(run_dir: &Path, before: u32) -> anyhow::Result<u32> {
-    let (path, temporary) = (run_dir.join(FILE), run_dir.join("start.tmp"));
     // What is no number, or is missing as in runs of earlier versions, is no more than the journal knows.
-    let noted = fs::read_to_string(&path).ok().and_then(|text| text.trim().parse::<u32>().ok());
-    let next = noted.map_or(before, |noted| noted.max(before)).saturating_add(1);
-    let write = || {
-        let mut file = fs::File::create(&temporary)?;
-        writeln!(file, "{next}")?;
-        file.sync_all()?;
-        fs::rename(&temporary, &path)
-    };
-    write().with_context(|| format!("write `{}`", path.display()))?;
+    let newest = noted(run_dir, FILE).map_or(before, |noted: u32| noted.max(before));
+    let next = newest.saturating_add(1);
+    note(run_dir, FILE, next)?;
     Ok(next)
 }
 
@@ -40,7 +31,7 @@ mod tests {
         assert_eq!([next(0), next(1), next(2)], [1, 2, 3]);
         assert_eq!([next(0), next(1)], [4, 5], "the journal was cut");
         assert_eq!(next(9), 10, "the file is of an older copy");
-        fs::write(dir.path().join(FILE), "soon\n").unwrap();
+        std::fs::write(dir.path().join(FILE), "soon\n").unwrap();
         assert_eq!(next(3), 4);
     }
 }
