@@ -210,12 +210,8 @@ pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
                 }
             }
         }),
-        Place::Hdfs(place) => {
-            promote_in(&remote::open(place).map_err(failed("open", output))?, promotion, &mut Vec::new(), true)
-        }
-        Place::Bucket(place) => {
-            promote_in(&bucket::open(place).map_err(failed("open", output))?, promotion, &mut Vec::new(), true)
-        }
+        Place::Hdfs(place) => promote_once(&remote::open(place).map_err(failed("open", output))?, promotion),
+        Place::Bucket(place) => promote_once(&bucket::open(place).map_err(failed("open", output))?, promotion),
         Place::Unknown(problem) => Err(CommitError::Unknown(problem.clone())),
     }
 }
@@ -241,6 +237,11 @@ fn again_while_away(
 /// The job whose output the directory is by its mark, if that is another one: somebody removed ours and let it be made anew.
 fn others_mark(folder: &Folder, output: &Output) -> Option<String> {
     folder.marked_by().filter(|job| !output.job.is_empty() && *job != output.job)
+}
+
+/// Where the store itself waits for what is away.
+fn promote_once(store: &impl Store, promotion: &Promotion) -> Result<(), CommitError> {
+    promote_in(store, promotion, &mut Vec::new(), true)
 }
 
 fn promote_in(
