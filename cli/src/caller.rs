@@ -27,7 +27,7 @@ pub(crate) fn absolute_output(flag: &str, path: &str, remote_paths: bool) -> Out
     let climbs = |path: &Path| path.components().any(|part| part == Component::ParentDir);
     let mut whole = PathBuf::from(&full);
     // A relative path begins where this runs, on this machine.
-    if climbs(&whole) && !(remote_paths && climbs(Path::new(path)) && Path::new(path).is_absolute()) {
+    if climbs(&whole) && !(remote_paths && Path::new(path).is_absolute()) {
         whole = without_climbing(&whole);
     }
     if whole.file_name().is_none() && !climbs(&whole) {

@@ -1,12 +1,14 @@
 //! The command as scripts see it: what it prints, where, and with which exit code. No cluster is started here.
 
 mod said;
+mod waiting;
 
 use std::path::Path;
 
 use serde_json::Value;
 
 use said::{Said, howdah};
+use waiting::{ended_within, wait_within};
 
 fn run(dir: &Path, args: &[&str], variables: &[(&str, &str)]) -> Said {
     howdah(dir).args(args).envs(variables.iter().copied()).output().expect("runs").into()
@@ -338,13 +340,9 @@ fn ctrl_c_while_the_demo_makes_its_input_leaves_nothing() {
         std::fs::read_dir(dir.path().join("tmp")).expect("listed").flatten().map(|entry| entry.path()).collect()
     };
     let begun = || listed().iter().any(|place| place.join("input/puzzles.txt").exists());
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(120);
-    while !begun() && std::time::Instant::now() < end {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    assert!(begun(), "no puzzle was made");
+    wait_within(std::time::Duration::from_secs(120), "the file of puzzles", || begun().then_some(()));
     kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("interrupted");
-    assert_eq!(child.wait().expect("ends").code(), Some(130));
+    assert_eq!(ended_within(&mut child, "the demo").status.code(), Some(130));
     assert_eq!(listed(), Vec::<std::path::PathBuf>::new());
 }
 

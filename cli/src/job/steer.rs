@@ -38,19 +38,18 @@ pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
     let quiet = config.output == Format::Json;
     let all = unless_interrupted(wait_for_all(&screen, &mut client, &ids, quiet), &ids);
     let jobs = match args.timeout {
-        Some(timeout) => tokio::time::timeout(timeout, all).await.ok(),
-        None => Some(all.await),
-    };
-    let jobs = match (jobs, args.timeout) {
-        (None, Some(timeout)) => {
-            let left = not_over(&mut client, &ids).await;
-            if !left.is_empty() {
-                return Err(too_late(timeout, &left));
+        None => all.await?,
+        Some(timeout) => match tokio::time::timeout(timeout, all).await {
+            Ok(jobs) => jobs?,
+            Err(_) => {
+                let left = not_over(&mut client, &ids).await;
+                if !left.is_empty() {
+                    return Err(too_late(timeout, &left));
+                }
+                // The last of them ended in this moment.
+                wait_for_all(&screen, &mut client, &ids, true).await?
             }
-            // The last of them ended in this moment.
-            wait_for_all(&screen, &mut client, &ids, true).await?
-        }
-        (jobs, _) => jobs.expect("only the timeout ends the wait without an answer")?,
+        },
     };
     match config.output {
         Format::Json => screen.json(&Listing::new("jobs", json!({ "jobs": jobs })))?,

@@ -15,7 +15,7 @@ impl Cluster {
         (status, serde_json::from_str(&body).unwrap_or_else(|error| panic!("{target}: {error}: {body}")))
     }
 
-    /// Status, head in small letters, and body of what it answers, whatever that is.
+    /// Status, head in lower case, and body of an answer of any type.
     pub(crate) fn answer(&self, method: &str, target: &str, body: &str) -> (u16, String, String) {
         let mut connection = TcpStream::connect(self.http_address()).expect("connect");
         let length = body.len();
