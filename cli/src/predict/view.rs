@@ -29,6 +29,14 @@ pub(crate) fn id(job: &JobView) -> String {
     job.job.clone().unwrap_or_else(|| "(if submitted)".to_owned())
 }
 
+/// What `seen: false` means.
+pub(crate) const UNSEEN: &str = "nothing like it with so much input was seen before";
+
+/// The mark's meaning, for below a table; nothing if no job has it.
+pub(crate) fn legend(forecast: &ForecastView) -> String {
+    if forecast.jobs.iter().all(|job| job.seen) { String::new() } else { format!("\n? {UNSEEN}") }
+}
+
 /// Its name in a table, with a mark where nothing like it was seen before.
 pub(crate) fn name(job: &JobView) -> String {
     if job.seen { job.name.clone() } else { format!("{} ?", job.name) }
@@ -43,11 +51,12 @@ pub(crate) fn by_id(forecast: &ForecastView) -> BTreeMap<&str, &JobView> {
 pub(crate) fn end_sentence(job: &JobView) -> Option<String> {
     let at = job.finish_ms_epoch? as f64 - job.left_s? * 1e3;
     let interval = interval(job, at.max(0.0) as u64);
-    let doubt = if job.seen { "" } else { "; nothing like it was seen before" };
+    let doubt = if job.seen { String::new() } else { format!("; {UNSEEN}") };
     Some(format!("ends in about {}, between {interval}{doubt}", left(job)))
 }
 
-fn interval(job: &JobView, at: u64) -> String {
+/// From when to when a job may end, counted from a moment.
+pub(crate) fn interval(job: &JobView, at: u64) -> String {
     let end = |ms: Option<u64>| ms.map_or_else(|| "beyond".to_owned(), |ms| seconds_after(at, ms));
     match (job.low_ms_epoch, job.high_ms_epoch) {
         (None, None) => String::new(),
@@ -106,7 +115,7 @@ pub(crate) fn table(screen: &Screen, forecast: &ForecastView) -> String {
             grid.style(2, style);
         }
     }
-    let mut text = grid.render(screen);
+    let mut text = grid.render(screen) + &legend(forecast);
     if !forecast.starts.is_empty() {
         let mut starts = Grid::new(&["next start", "on", ">in"]);
         for start in &forecast.starts {
@@ -148,7 +157,7 @@ mod tests {
     fn a_sentence_says_in_how_long_a_job_ends_and_how_sure_that_is() {
         let sentence = "ends in about 40.0 s, between 35.0 s and 52.0 s";
         assert_eq!(end_sentence(&job()).as_deref(), Some(sentence));
-        let unseen = format!("{sentence}; nothing like it was seen before");
+        let unseen = format!("{sentence}; nothing like it with so much input was seen before");
         assert_eq!(end_sentence(&JobView { seen: false, ..job() }), Some(unseen));
         let open = end_sentence(&JobView { high_ms_epoch: None, ..job() });
         assert_eq!(open.as_deref(), Some("ends in about 40.0 s, between 35.0 s and beyond"));

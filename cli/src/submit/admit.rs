@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use crate::predict::looked::no_forecast;
-use crate::predict::view::by_id;
+use crate::predict::view::{UNSEEN, by_id};
 use crate::submit::args::Admit;
 use crate::units;
 
@@ -31,7 +31,7 @@ pub(crate) struct Admitted {
     latest_s: Option<f64>,
     /// Share of the simulations that meet the deadline.
     in_time: f64,
-    /// Whether tasks like its own were seen before; else their times are a stated default.
+    /// Whether tasks like its own, with about as much input, were seen before; else their times are far from certain.
     seen: bool,
     /// Who would be later, most first.
     later: Vec<Later>,
@@ -111,7 +111,7 @@ impl Admitted {
 
     fn sentence(&self) -> String {
         let end = |s: Option<f64>| s.map_or_else(|| "beyond the horizon".to_owned(), units::seconds);
-        let doubt = if self.seen { "" } else { "; nothing like it was seen before" };
+        let doubt = if self.seen { String::new() } else { format!("; {UNSEEN}") };
         format!(
             "it would end in about {}, between {} and {}, and is in time in {} of the simulations{doubt}",
             end(self.ends_in_s),

@@ -4,7 +4,7 @@ use howdah_json::{ForecastView, JobView};
 
 use crate::output::Screen;
 use crate::output::table::Grid;
-use crate::predict::view::{END_COLUMNS, by_id, end_cells, has_ends, id, left, name, signed};
+use crate::predict::view::{END_COLUMNS, by_id, end_cells, has_ends, id, interval, left, legend, name, signed};
 use crate::units;
 
 /// Everything of both courses.
@@ -26,23 +26,28 @@ fn pairs<'a>(present: &'a ForecastView, changed: &'a ForecastView) -> Vec<(Optio
 
 fn ends(screen: &Screen, present: &ForecastView, changed: &ForecastView) -> String {
     let with_ends = has_ends(present);
-    let mut columns = vec!["job", "name", ">ends in", ">then in", ">later by"];
+    let mut columns = vec!["job", "name", ">ends in", ">then in", ">between", ">later by"];
     columns.extend(END_COLUMNS.iter().filter(|_| with_ends));
-    let mut grid = Grid::new(&columns);
-    let mut row = |told: [String; 5], ended: [String; 2]| {
+    let mut grid = Grid::new(&columns).leaving(&["between"]);
+    let mut row = |told: [String; 6], ended: [String; 2]| {
         grid.row(told.into_iter().chain(ended.into_iter().filter(|_| with_ends)));
     };
     for (before, after) in pairs(present, changed) {
         let Some(job) = after.or(before) else { continue };
         let now = before.map_or_else(|| "-".to_owned(), left);
         let then = after.map_or_else(|| "gone".to_owned(), left);
+        let between = after.map_or_else(String::new, |job| interval(job, changed.at_ms_epoch));
         let by = before.zip(after).and_then(|(before, after)| difference(before.left_s, after.left_s));
-        row([id(job), name(job), now, then, by.unwrap_or_default()], before.map_or_else(Default::default, end_cells));
+        row(
+            [id(job), name(job), now, then, between, by.unwrap_or_default()],
+            before.map_or_else(Default::default, end_cells),
+        );
     }
     let all = |forecast: &ForecastView| forecast.makespan_s.map_or_else(|| "beyond".to_owned(), units::seconds);
     let by = difference(present.makespan_s, changed.makespan_s).unwrap_or_default();
-    row(["all".to_owned(), String::new(), all(present), all(changed), by], all_ended(present));
-    grid.render(screen)
+    row(["all".to_owned(), String::new(), all(present), all(changed), String::new(), by], all_ended(present));
+    let legend = [present, changed].map(legend).into_iter().max().unwrap_or_default();
+    grid.render(screen) + &legend
 }
 
 /// When the last job ended, if all have, and how far off that was, if nobody was killed or failed.

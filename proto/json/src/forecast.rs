@@ -33,7 +33,7 @@ pub struct JobView {
     pub ended_as: Option<String>,
     /// Its predicted end less the one that came, in seconds; null where it did not succeed, too, and beyond the horizon.
     pub error_s: Option<f64>,
-    /// Whether tasks like its own were seen before.
+    /// Whether tasks like its own, with about as much input, were seen before.
     pub seen: bool,
     /// Whether it was only thought of.
     pub hypothetical: bool,

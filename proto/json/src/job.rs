@@ -34,7 +34,7 @@ pub struct Predicted {
     pub finish_ms_epoch: Option<u64>,
     pub low_ms_epoch: Option<u64>,
     pub high_ms_epoch: Option<u64>,
-    /// Whether tasks like its own were seen before.
+    /// Whether tasks like its own, with about as much input, were seen before.
     pub seen: bool,
 }
 

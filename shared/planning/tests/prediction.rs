@@ -9,7 +9,7 @@ use howdah_core::job::{AttemptId, JobId, JobSpec, JobState, Locality, WorkerId};
 use howdah_core::replay::{Observer, ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView, job_spec};
 use howdah_core::time::{Span, Time};
 use howdah_planning::prediction::{
-    Changes, Class, Fallback, ForecastOptions, Heartbeats, Hypothetical, OfJob, Part, Sample, TaskHistory,
+    Changes, Class, Fallback, ForecastOptions, Heartbeats, Hypothetical, JobForecast, OfJob, Part, Sample, TaskHistory,
     TaskPredictor, TaskTimes, by_name, forecast, outlook,
 };
 use proptest::collection::vec;
@@ -252,26 +252,32 @@ fn a_job_that_is_only_thought_of_has_an_end_and_shows_whom_it_delays() {
     }
 }
 
-// As `what-if --submit wordcount --maps 40` asks, with `--split-size` and without.
-#[test]
-fn a_job_whose_input_is_of_unknown_size_takes_the_mean_of_its_like_with_a_wide_interval() {
+/// Word counts of 40 maps on six free slots, asked for as by `what-if --submit wordcount --maps 40`: what is said of the job, and in
+/// how many seconds it ends, at the earliest, most likely, and at the latest.
+fn told_of_wordcount(finished: &[(u64, Span)], bytes_per_map: u64) -> (JobForecast, [f64; 3]) {
     let nothing = Trace::default();
     let options = ReplayOptions { view: view(&[(2, 2); 3], SimHeartbeat::default()), ..ReplayOptions::default() };
     let mut run = Simulation::new(&nothing, &options).expect("slots of both kinds");
     run.run_until(Time::from_ms(1_000));
     let mut history = TaskHistory::default();
-    for mib in 1..=60_u64 {
+    for &(bytes, time) in finished {
         let class = Class { application: String::new(), family: "wordcount".to_owned(), part: Part::Map };
-        let time = Span::from_ms(1_000 + 100 * mib);
-        history.add(class, Sample { bytes: Some(mib << 20), time, worker: "w0".to_owned(), place: None });
+        history.add(class, Sample { bytes: Some(bytes), time, worker: "w0".to_owned(), place: None });
     }
+    let name = "wordcount".to_owned();
+    let job = Hypothetical { name, n_maps: 40, bytes_per_map, ..Hypothetical::default() };
+    let forecast = predicted(&run, &history, &Changes { submit: vec![job], ..Changes::default() });
+    let job = forecast.jobs.last().expect("it is listed").clone();
+    let ends = [job.low, job.finish, job.high];
+    (job, ends.map(|end| end.expect("within the hour").since(forecast.at).as_secs_f64()))
+}
+
+// With `--split-size` and without.
+#[test]
+fn a_job_whose_input_is_of_unknown_size_takes_the_mean_of_its_like_with_a_wide_interval() {
+    let finished: Vec<(u64, Span)> = (1..=60).map(|mib| (mib << 20, Span::from_ms(1_000 + 100 * mib))).collect();
     let told = |bytes_per_map| {
-        let name = "wordcount".to_owned();
-        let job = Hypothetical { name, n_maps: 40, bytes_per_map, ..Hypothetical::default() };
-        let forecast = predicted(&run, &history, &Changes { submit: vec![job], ..Changes::default() });
-        let job = forecast.jobs.last().expect("it is listed").clone();
-        let [low, finish, high] =
-            [job.low, job.finish, job.high].map(|end| end.expect("within the hour").since(forecast.at).as_secs_f64());
+        let (job, [low, finish, high]) = told_of_wordcount(&finished, bytes_per_map);
         (job, finish, (high - low) / finish)
     };
     // Seven waves on six slots.
@@ -281,6 +287,19 @@ fn a_job_whose_input_is_of_unknown_size_takes_the_mean_of_its_like_with_a_wide_i
     assert!((ends_s - 7.0 * 4.05).abs() < 0.1, "the mean, not the intercept: {ends_s} s");
     assert!(width > 0.5, "{width} of {ends_s} s: {unsized_job:?}");
     assert!(unsized_job.seen && !unsized_job.sized && unsized_job.drawn.is_none(), "no scale says anything of it");
+}
+
+// The first job of a newcomer has a few lines for input, the second what he came for.
+#[test]
+fn a_job_with_much_more_input_than_any_that_finished_is_marked_and_told_with_a_wide_interval() {
+    let finished = [(1 << 10, Span::from_ms(40)); 3];
+    let (small, [_, _, high]) = told_of_wordcount(&finished, 1 << 10);
+    assert!(small.seen && high < 1.0, "{high} s: {small:?}");
+    let (large, [low, finish, high]) = told_of_wordcount(&finished, 16 << 20);
+    assert!(!large.seen && large.drawn.is_none(), "no scale says anything of it: {large:?}");
+    // Seven waves on six slots, of maps as long as those, of maps that read 10 MiB a second, and of much slower ones.
+    assert!((finish - 7.0 * 1.64).abs() < 0.1, "{finish} s");
+    assert!(low < 0.2 * finish && high > 100.0, "{low} s to {high} s");
 }
 
 // At 5 s, 6 of the first job's maps run, and 6 more, 4 and 8 wait.

@@ -22,6 +22,7 @@ mod place;
 mod predicted;
 mod predictor;
 mod progress;
+mod reach;
 mod running_score;
 mod score;
 mod silence;

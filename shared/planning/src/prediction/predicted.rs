@@ -70,14 +70,17 @@ impl<'a> Predicted<'a> {
         Class { application: (self.application)(of.job), family: family(&of.spec.name), part }
     }
 
-    /// Whether tasks of all its classes were seen before, and whether the sizes of its tasks' input are known as far as they tell.
+    /// Whether tasks of all its classes were seen before, and none has much more input than those; and whether the sizes of its
+    /// tasks' input are known as far as they tell.
     pub(super) fn seen_and_sized(&self, of: OfJob<'_>) -> (bool, bool) {
         // All of the sizes are known, or none is.
-        let bytes = InputSizes::of(of.spec).reduce();
+        let sizes = InputSizes::of(of.spec);
+        let largest = of.spec.map_input_bytes.iter().max().copied().filter(|&bytes| bytes > 0);
         let asked = Part::TASKS.iter().filter(|part| **part == Part::Map || of.spec.n_reduces > 0);
         asked.fold((true, true), |(seen, sized), &part| {
             let known = self.predictor.known(&self.class(of, part));
-            (seen && known.is_seen(), sized && !known.misses_size(bytes))
+            let bytes = if part == Part::Map { largest } else { sizes.reduce() };
+            (seen && known.was_seen_with(bytes), sized && !known.misses_size(bytes))
         })
     }
 
@@ -111,10 +114,17 @@ impl TaskTimes for Predicted<'_> {
         let bytes = if part == Part::Map { job.sizes.map(of.spec, index) } else { job.sizes.reduce() };
         let (known, off) = &job.known[part as usize];
         let (seen, misses_size, off) = (known.is_seen(), known.misses_size(bytes), *off);
+        let is_beyond_reach = known.is_beyond_reach(bytes);
         let estimate = known.estimate_at(bytes, worker, speeds);
         let us = match (&mut self.random, seen) {
             (None, _) => estimate.expected,
             (Some(_), false) => estimate.expected * off,
+            // As none of that size was seen, all of them are off the same way.
+            (Some(_), true) if is_beyond_reach => {
+                let by = off / CLASS_SHARE / TWO_SIDED_90;
+                let half = if by < 0.0 { estimate.expected - estimate.low } else { estimate.high - estimate.expected };
+                (estimate.expected + half * by).max(estimate.expected * LEAST)
+            }
             (Some(random), true) => {
                 let deviation = (estimate.high - estimate.low) / (2.0 * TWO_SIDED_90);
                 // Where their size is not known, tasks are large or small together.

@@ -3,7 +3,7 @@
 //! It asks the model for the task's class; where no task of the class is remembered, for the application's tasks of that
 //! part under any name; a reduce's first and later kinds stand in for each other. Of a task that nothing is remembered of,
 //! it tells a stated time by input size with an interval from a tenth to ten times of it: a starting point, never a
-//! certainty (§II-A, Limitations).
+//! certainty (§II-A, Limitations). Much more input than anything that finished is such a point as well ([`Reach`]).
 //!
 //! A task whose input is of unknown size, of a class in which sizes are known, is not taken for one without input: it takes the
 //! class's mean with a wide interval. What finished with input of unknown size tells nothing of how time follows from size.
@@ -21,6 +21,7 @@ use super::history::{Sample, TaskHistory};
 use super::models::{Estimate, Fitted, TaskTimeModel, whatever_the_size};
 use super::place::Speeds;
 use super::progress::Worth;
+use super::reach::Reach;
 use howdah_core::time::Span;
 
 /// What is notified of a task that nothing is remembered of.
@@ -42,7 +43,7 @@ impl Default for Fallback {
 }
 
 /// An unseen task may take this many times less, or more.
-const UNSEEN: f64 = 10.0;
+pub(super) const UNSEEN: f64 = 10.0;
 
 impl Fallback {
     fn estimate(&self, bytes: Option<u64>) -> Estimate {
@@ -70,6 +71,8 @@ pub(super) struct Told {
     fitted: Rc<dyn Fitted>,
     /// By how much its intervals are scaled.
     scale: f64,
+    /// The sizes that it was learnt from; `None` where no size is known.
+    reach: Option<Reach>,
     /// Of a task of unknown size; `None` where no size is known, so that none makes a difference.
     any_size: Option<Estimate>,
     /// Whether all that is for a worker without load at the stated frequency.
@@ -77,14 +80,30 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// From what finished; `None` if it does not tell enough. Intervals are not scaled by less than `least`.
-    fn by(model: &dyn TaskTimeModel, samples: &[&Sample], least: f64, at_one_speed: bool) -> Option<Told> {
+    /// From what finished; `None` if it does not tell enough. Intervals are not scaled by less than `least`, and sizes far from
+    /// any that was seen take `per_mib` more.
+    fn by(
+        model: &dyn TaskTimeModel,
+        samples: &[&Sample],
+        least: f64,
+        at_one_speed: bool,
+        per_mib: Span,
+    ) -> Option<Told> {
         let has_sizes = samples.iter().any(|sample| sample.bytes > Some(0));
         let any_size = if has_sizes { whatever_the_size(samples) } else { None };
         let tell = |sample: &&&Sample| sample.bytes.is_some() || !has_sizes;
         let samples: Vec<&Sample> = samples.iter().filter(tell).copied().collect();
         let fitted = Rc::from(model.fit(&samples)?);
-        Some(Told { fitted, scale: scale(model, &samples).max(least), any_size, at_one_speed })
+        let (scale, reach) = (scale(model, &samples).max(least), Reach::of(&samples, per_mib));
+        Some(Told { fitted, scale, reach, any_size, at_one_speed })
+    }
+
+    fn estimate(&self, bytes: u64, worker: Option<&str>) -> Estimate {
+        let model = |bytes| self.fitted.estimate(bytes, worker).scaled(self.scale);
+        match &self.reach {
+            Some(reach) if !reach.covers(bytes) => reach.beyond(bytes, model),
+            _ => model(bytes),
+        }
     }
 }
 
@@ -92,7 +111,7 @@ impl Known {
     pub(super) fn estimate(&self, bytes: Option<u64>, worker: Option<&str>) -> Estimate {
         match self {
             Known::Seen(Told { any_size: Some(estimate), .. }) if bytes.is_none() => *estimate,
-            Known::Seen(Told { fitted, scale, .. }) => fitted.estimate(bytes.unwrap_or(0), worker).scaled(*scale),
+            Known::Seen(told) => told.estimate(bytes.unwrap_or(0), worker),
             Known::Unseen(fallback) => fallback.estimate(bytes),
         }
     }
@@ -100,6 +119,23 @@ impl Known {
     /// Whether a task's size is not known and would tell.
     pub(super) fn misses_size(&self, bytes: Option<u64>) -> bool {
         bytes.is_none() && matches!(self, Known::Seen(Told { any_size: Some(_), .. }))
+    }
+
+    /// Whether tasks of its class were seen, and some with about as much input.
+    pub(super) fn was_seen_with(&self, bytes: Option<u64>) -> bool {
+        self.is_seen() && !self.reach().zip(bytes).is_some_and(|(reach, bytes)| reach.is_exceeded(bytes))
+    }
+
+    /// Whether a task's size is far from any that was seen.
+    pub(super) fn is_beyond_reach(&self, bytes: Option<u64>) -> bool {
+        self.reach().zip(bytes).is_some_and(|(reach, bytes)| !reach.covers(bytes))
+    }
+
+    fn reach(&self) -> Option<&Reach> {
+        match self {
+            Known::Seen(told) => told.reach.as_ref(),
+            Known::Unseen(_) => None,
+        }
     }
 
     fn is_at_one_speed(&self) -> bool {
@@ -193,13 +229,14 @@ impl<'h> TaskPredictor<'h> {
         let own = in_order.clone().map(|class| (self.history.of(class), 0.0));
         // Tasks under other names may differ: their intervals are never made narrower.
         let applications = in_order.map(|class| (self.history.of_application(class), 1.0));
+        let per_mib = self.fallback.per_mib;
         let known = own.chain(applications).find_map(|(samples, least)| {
             if let Some(speeds) = &self.speeds
                 && let Some(alike) = at_one_speed(&samples, speeds)
             {
-                return Told::by(self.model, &alike.iter().collect::<Vec<_>>(), least, true);
+                return Told::by(self.model, &alike.iter().collect::<Vec<_>>(), least, true, per_mib);
             }
-            Told::by(self.model, &samples, least, false)
+            Told::by(self.model, &samples, least, false, per_mib)
         });
         let known = known.map_or(Known::Unseen(self.fallback), Known::Seen);
         self.fitted.borrow_mut().insert(class.clone(), known.clone());
