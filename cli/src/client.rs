@@ -206,8 +206,12 @@ fn address_of(config: &ClientConfig) -> Outcome<String> {
 fn access_in(dir: &Path) -> Outcome<Access> {
     match Access::find(dir)? {
         Some(access) => Ok(access),
-        None => Err(Failure::usage(format!("no cluster runs in `{}`: it has no access.json", dir.display()))
-            .help(format!("start one with `howdah up --dir {}`", dir.display()))),
+        None => {
+            // A slip, or a cluster that is not there yet or any more.
+            let exit = if dir.is_dir() { Exit::Broke } else { Exit::Usage };
+            Err(Failure::new(exit, format!("no cluster runs in `{}`: it has no access.json", dir.display()))
+                .help(format!("start one with `howdah up --dir {}`", dir.display())))
+        }
     }
 }
 

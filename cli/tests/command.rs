@@ -224,6 +224,16 @@ fn a_daemon_with_wrong_settings_ends_with_2() {
     assert!(!dir.path().join("m").exists(), "nothing was made");
 }
 
+// Not wrong usage: a script may wait for it.
+#[test]
+fn a_directory_without_a_cluster_is_one_that_cannot_be_reached() {
+    let dir = here();
+    let said = run(dir.path(), &["job", "list", "--dir", "."], &[]);
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert!(said.stderr.contains("error: no cluster runs in `.`"), "{}", said.stderr);
+    assert!(said.stderr.contains("help: start one with `howdah up --dir .`"), "{}", said.stderr);
+}
+
 #[test]
 fn down_without_a_cluster_says_so_and_is_fine() {
     let dir = here();

@@ -87,6 +87,18 @@ fn a_forecast_of_a_recorded_moment_stands_beside_what_then_happened() {
 }
 
 #[test]
+fn the_recorded_runs_directory_may_stand_in_the_variable() {
+    let (dir, looks) = (here(), [&["predict", "--at", "50ms"][..], &["validate"], &["trace", "record"]]);
+    for look in looks {
+        let said: Said = howdah(dir.path()).args(look).env("HOWDAH_DIR", RECORDED).output().expect("runs").into();
+        assert_eq!(said.code, Some(0), "{look:?}: {}", said.stderr);
+    }
+    let nowhere = run(dir.path(), looks[0]);
+    assert_eq!(nowhere.code, Some(2), "{}", nowhere.stderr);
+    assert!(nowhere.stderr.contains("help: name it with --dir DIR or HOWDAH_DIR"), "{}", nowhere.stderr);
+}
+
+#[test]
 fn another_scheduler_is_in_charge_of_the_other_course_and_the_present_one_stands_beside_what_then_happened() {
     let answer = json(&at_50_ms("what-if", &["--scheduler", "fifo", "-D", "dialect=1.2.1"]));
     assert_eq!([&answer["present"]["scheduler"], &answer["changed"]["scheduler"]], ["fair", "fifo"]);

@@ -42,7 +42,7 @@ pub(crate) struct LookArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
     /// From a recorded run in --dir, this long after its first submission, instead of a live cluster
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, requires = "dir")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) at: Option<Duration>,
     /// With --at: directory of another run, learnt from first
     #[arg(long, value_name = "DIR", requires = "at")]

@@ -17,7 +17,7 @@ use crate::args::Format;
 use crate::client::Client;
 use crate::config::Context;
 use crate::exit::Exit;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Screen, note};
 use crate::predict::args::{LookArgs, PredictArgs, PredictCommand};
 use crate::predict::looked::{Looked, named_jobs};
@@ -53,10 +53,14 @@ pub(crate) async fn predict(context: &Context, args: &PredictArgs) -> Outcome {
 
 /// Forecasts from where the flags say, with these changes.
 pub(crate) async fn look(context: &Context, args: &LookArgs, changes: Option<PredictChanges>) -> Outcome<Looked> {
-    if let (Some(at), Some(dir)) = (args.at, &args.cluster.dir) {
+    let config = context.client(&args.cluster, args.format.output)?;
+    if let Some(at) = args.at {
+        let dir = config.dir.as_deref().ok_or_else(|| {
+            Failure::usage("--at looks at a recorded run, and no directory was named")
+                .help("name it with --dir DIR or HOWDAH_DIR")
+        })?;
         return recorded::look(dir, at, args, changes);
     }
-    let config = context.client(&args.cluster, args.format.output)?;
     let mut client = Client::connect(&config).await?;
     let mut changes = changes;
     for job in changes.iter_mut().flat_map(named_jobs) {

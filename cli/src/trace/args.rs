@@ -45,8 +45,8 @@ pub(crate) enum TraceCommand {
 /// `trace record`
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TraceRecordArgs {
-    /// Directory of the run: the master's own, or the one given to `up` or `demo`
-    #[arg(long, value_name = "DIR")]
+    /// Directory of the run: the master's own, or the one given to `up` or `demo` [variable: HOWDAH_DIR]
+    #[arg(long, value_name = "DIR", env = "HOWDAH_DIR", hide_env = true)]
     pub(crate) dir: PathBuf,
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "OUT")]

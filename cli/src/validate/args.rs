@@ -23,8 +23,8 @@ Examples:
   howdah validate --dir cluster
   howdah validate --dir run1 --repeat run2 --repeat run3")]
 pub(crate) struct ValidateArgs {
-    /// Directory of the run: the master's own, or the one given to `up` or `demo`
-    #[arg(long, value_name = "DIR")]
+    /// Directory of the run: the master's own, or the one given to `up` or `demo` [variable: HOWDAH_DIR]
+    #[arg(long, value_name = "DIR", env = "HOWDAH_DIR", hide_env = true)]
     pub(crate) dir: PathBuf,
     /// Directory of another run of the same workload; may be repeated
     #[arg(long, value_name = "DIR")]
