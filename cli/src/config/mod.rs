@@ -11,11 +11,13 @@ mod layers;
 mod quantities;
 mod section;
 mod show_command;
+mod variables;
 
 pub(crate) use file::ConfigFile;
 pub(crate) use layers::{Settings, Source, show};
 pub(crate) use section::{Flag, Section};
 pub(crate) use show_command::show as show_settings;
+pub(crate) use variables::warn_of_misspelt;
 
 use std::path::{Path, PathBuf};
 

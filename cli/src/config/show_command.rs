@@ -5,16 +5,13 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{ClusterArgs, Format};
 use crate::config::args::ConfigShowArgs;
+use crate::config::variables::warn_of_others;
 use crate::config::{ClientConfig, Context, Section, Settings, Source};
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::log::LogConfig;
 use crate::output::table::Grid;
-use crate::output::{Screen, Style, note};
-
-/// Variables that mean something without being a setting.
-const OTHERS: [&str; 6] =
-    ["HOWDAH_CONFIG", "HOWDAH_LOG", "HOWDAH_LOG_FORMAT", "HOWDAH_LOG_DIR", "HOWDAH_ATTEMPT", "HOWDAH_TEST_MARK"];
+use crate::output::{Screen, Style};
 
 /// `howdah config show`
 pub(crate) fn show(context: &Context, args: &ConfigShowArgs) -> Outcome {
@@ -25,18 +22,21 @@ pub(crate) fn show(context: &Context, args: &ConfigShowArgs) -> Outcome {
     let (_, master) = context.settings::<howdah_master::MasterConfig>(Section::Master, Vec::new())?;
     let (_, worker) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
     let (_, log) = context.settings::<LogConfig>(Section::Log, Vec::new())?;
-    let sections = [(args.master, master), (args.worker, worker), (args.client, client_settings), (args.log, log)];
-    for (wanted, settings) in sections {
+    let sections = [master, worker, client_settings, log];
+    for (wanted, settings) in [args.master, args.worker, args.client, args.log].into_iter().zip(&sections) {
         if wanted || all {
             shown.push(settings);
         }
     }
     let screen = context.screen(client.color);
     print(&screen, &client, context, &shown)?;
+    if client.output == Format::Table {
+        warn_of_others(&sections);
+    }
     Ok(Exit::Done)
 }
 
-fn print(screen: &Screen, client: &ClientConfig, context: &Context, shown: &[Settings]) -> Outcome<()> {
+fn print(screen: &Screen, client: &ClientConfig, context: &Context, shown: &[&Settings]) -> Outcome<()> {
     if client.output == Format::Json {
         let file = context.path().map(|path| path.display().to_string());
         let files: Vec<String> = context.paths().map(|path| path.display().to_string()).collect();
@@ -52,13 +52,10 @@ fn print(screen: &Screen, client: &ClientConfig, context: &Context, shown: &[Set
         }
     }
     screen.line(grid.render(screen))?;
-    for name in meaningless(context)? {
-        note(format!("warning: the variable {name} is set and is no setting"));
-    }
     Ok(())
 }
 
-fn sections(shown: &[Settings]) -> Value {
+fn sections(shown: &[&Settings]) -> Value {
     let mut sections = Map::new();
     for settings in shown {
         let values = settings.values.iter().map(|(key, setting)| {
@@ -73,16 +70,4 @@ fn sections(shown: &[Settings]) -> Value {
         sections.insert(settings.section.name().to_owned(), Value::Object(values.collect()));
     }
     Value::Object(sections)
-}
-
-/// Variables that look like settings and are none: most likely misspelt.
-fn meaningless(context: &Context) -> Outcome<Vec<String>> {
-    let (_, client) = context.client_settings(&ClusterArgs::default(), None)?;
-    let (_, master) = context.settings::<howdah_master::MasterConfig>(Section::Master, Vec::new())?;
-    let (_, worker) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
-    let (_, log) = context.settings::<LogConfig>(Section::Log, Vec::new())?;
-    let known: Vec<String> = [client, master, worker, log].iter().flat_map(Settings::variables).collect();
-    let set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let ours = set.filter(|name| name.starts_with("HOWDAH_") && !OTHERS.contains(&name.as_str()));
-    Ok(ours.filter(|name| !known.contains(name)).collect())
 }

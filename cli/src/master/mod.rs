@@ -3,7 +3,7 @@
 pub(crate) mod args;
 
 use self::args::MasterArgs;
-use crate::config::{Context, Flag, Section};
+use crate::config::{Context, Flag, Section, warn_of_misspelt};
 use crate::daemon::{check_root, choose_scheduler, run};
 use crate::define::params;
 use crate::failure::{Failure, Outcome};
@@ -21,6 +21,7 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
         Flag::new("--seed", "seed", &args.seed),
     ];
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    warn_of_misspelt(&settings);
     config.without_journal = args.without_journal;
     choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
     howdah_master::prediction::check(&config).map_err(|error| Failure::usage(format!("{error:#}")))?;

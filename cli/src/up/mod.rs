@@ -6,9 +6,10 @@ pub(crate) mod args;
 pub(crate) mod daemon;
 mod down;
 mod machines;
+mod room;
 mod ssh;
 
-use crate::config::{Context, Flag, Section, Source};
+use crate::config::{Context, Flag, Section, Source, warn_of_misspelt};
 use crate::daemon::choose_scheduler;
 use crate::define::params;
 use crate::exit::Exit;
@@ -52,6 +53,8 @@ pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
     screen
         .line(format!("  look around    howdah cluster --dir {dir}   ·   export HOWDAH_DIR={dir} saves the typing"))?;
     screen.line(format!("  stop it        howdah down --dir {dir}"))?;
+    let (worker, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
+    room::warning(&plan.dir, worker.min_free_disk_bytes).into_iter().for_each(note);
     Ok(Exit::Done)
 }
 
@@ -104,7 +107,8 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
     let flags = vec![Flag::new("--scheduler", "scheduler", &args.scheduler)];
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
     let scheduler = choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
-    let (worker, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
+    let (worker, of_worker) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
+    [&settings, &of_worker].into_iter().for_each(warn_of_misspelt);
     let each =
         [args.map_slots.unwrap_or(worker.map_slots.into()), args.reduce_slots.unwrap_or(worker.reduce_slots.into())];
     // Others may join, but the cluster that is asked for would not keep the promise.

@@ -7,7 +7,7 @@ mod list;
 mod vitals;
 
 use self::args::WorkerArgs;
-use crate::config::{Context, Flag, Section};
+use crate::config::{Context, Flag, Section, warn_of_misspelt};
 use crate::daemon::{check_root, run};
 use crate::failure::{Failure, Outcome};
 use crate::log::Destination;
@@ -36,7 +36,8 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
         Flag::new("--cpu-quota", "cpu_quota", &args.cpu_quota),
         Flag::new("--vitals-source", "vitals_source", &args.vitals_source),
     ];
-    let (config, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, flags)?;
+    let (config, settings) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, flags)?;
+    warn_of_misspelt(&settings);
     config.check().map_err(|error| {
         Failure::usage(error.to_string()).help("`howdah config show --worker` prints every setting")
     })?;
