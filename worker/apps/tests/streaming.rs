@@ -3,6 +3,7 @@
 mod harness;
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt;
 
 use harness::{Place, Run, output, run, run_with};
 
@@ -122,6 +123,12 @@ fn a_command_that_fails_fails_its_attempt_unless_told_otherwise() {
     );
     let error = run_with("streaming", place.request("in", "out3", &["--mapper", "no-such-command"]), Run::default());
     assert!(error.expect_err("not there").to_string().contains("start the command `no-such-command`"));
+    place.write("map", "#!/no/such/python\nprint(1)\n");
+    let script = place.text("map");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("it may be run");
+    let error = run_with("streaming", place.request("in", "out3", &["--mapper", &script]), Run::default());
+    let said = error.expect_err("it has no interpreter").to_string();
+    assert!(said.contains("`, whose interpreter `/no/such/python` is not here"), "{said}");
     let killed = ["--mapper", "sh -c 'kill -9 $$'"];
     let error = run_with("streaming", place.request("in", "out4", &killed), Run::default());
     assert!(error.expect_err("killed").to_string().contains("code 137 (signal 9)"));

@@ -14,6 +14,7 @@ use howdah_core::job::limits::Cut;
 use howdah_core::job::{App, AttemptId, Phase, TaskKind, limits, memory_limits};
 use howdah_guards::{Guard, clock};
 use howdah_proto::{service_manager, v1};
+use howdah_task::interpreter;
 use howdah_task::umbilical::{FromTask, ToTask};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
@@ -210,7 +211,8 @@ impl Keeper {
             .process_group(0);
         let mut child = command.spawn().map_err(|error| {
             let missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
-            Unborn { problem: format!("start `{}`: {error}", program.display()), missing }
+            let script = interpreter::whose_is_missing(&program, &error);
+            Unborn { problem: format!("start `{}`{script}: {error}", program.display()), missing }
         })?;
         drop(command);
         self.context.own.add(child.id());

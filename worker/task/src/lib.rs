@@ -49,6 +49,7 @@
 mod api;
 mod collect;
 mod input;
+pub mod interpreter;
 pub mod local;
 mod merge;
 mod output;

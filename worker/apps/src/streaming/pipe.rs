@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-use howdah_task::{Context, Result, TaskError, longest_line};
+use howdah_task::{Context, Result, TaskError, interpreter, longest_line};
 
 use super::lines::Lines;
 use super::reporter::{self, Report};
@@ -61,9 +61,10 @@ impl Pipe {
         let mut command = command::parse(line, directory).ok_or_else(|| format!("`{line}` is not a command"))?;
         command.current_dir(directory).envs(environment::variables(context));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command
-            .spawn()
-            .map_err(|source| TaskError::Missing { what: format!("start the command `{line}`"), source })?;
+        let mut child = command.spawn().map_err(|source| {
+            let script = interpreter::whose_is_missing(&directory.join(command.get_program()), &source);
+            TaskError::Missing { what: format!("start the command `{line}`{script}"), source }
+        })?;
         let (events, receiver) = mpsc::sync_channel(EVENTS);
         let (writer, chunks) = mpsc::channel();
         let stdin = child.stdin.take().expect("asked for above");
