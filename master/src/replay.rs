@@ -120,6 +120,8 @@ pub struct DecisionReport {
     pub torn: bool,
     /// How often a worker was lost or left while a job was not over.
     pub workers_lost: u64,
+    /// How often one was drained then.
+    pub workers_drained: u64,
 }
 
 /// A build, as a recording names it.
@@ -208,6 +210,7 @@ pub(crate) fn replay_seen(
         tracker.apply(time, &inputs, &mut effects);
         if tracker.state().n_jobs() > 0 {
             report.workers_lost += effects.iter().filter(|effect| is_loss(effect)).count() as u64;
+            report.workers_drained += inputs.iter().filter(|input| is_drain(input)).count() as u64;
         }
         see(cluster, time, &effects, &mut tracker);
         compare(&frame, &before, &effects, cluster, batch, &mut report);
@@ -222,6 +225,10 @@ pub(crate) fn replay_seen(
 
 fn is_loss(effect: &Effect) -> bool {
     matches!(effect, Effect::WorkerState { state: WorkerState::Lost, .. })
+}
+
+fn is_drain(input: &Input) -> bool {
+    matches!(input, Input::Drain { drain: true, .. })
 }
 
 pub(crate) fn build_of(header: &v1::JournalHeader) -> Build {

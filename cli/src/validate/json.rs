@@ -35,6 +35,7 @@ fn lost(lost: &Lost) -> Value {
         "speculative": lost.speculative,
         "causes": lost.causes.iter().map(|(cause, n)| json!({ "cause": cause, "attempts": n })).collect::<Vec<_>>(),
         "workers": lost.workers,
+        "drained": lost.drained,
         "jobs": lost.jobs,
         "share_of_errors": lost.share,
         "jobs_mean_error": lost.of_these.mean_error,

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use howdah_core::job::profile::Trace;
+use howdah_master::replay::DecisionReport;
 use howdah_master::trace::Causes;
 use howdah_planning::accuracy::{Comparison, Summary};
 
@@ -23,6 +24,8 @@ pub(super) struct Lost {
     pub(super) causes: Causes,
     /// Workers that were lost or left while a job was not over; in the simulation they stay.
     pub(super) workers: u64,
+    /// Those that were drained then; in the simulation they go on taking tasks.
+    pub(super) drained: u64,
     /// Jobs with such attempts, and their errors.
     pub(super) jobs: usize,
     pub(super) of_these: Summary,
@@ -33,8 +36,18 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// `causes` are those of each job that has any, by its id.
-    pub(super) fn of(trace: &Trace, causes: &BTreeMap<String, Causes>, comparison: &Comparison, workers: u64) -> Lost {
+    /// Of a run that was not simulated.
+    pub(super) fn of_workers(decisions: &DecisionReport) -> Lost {
+        Lost { workers: decisions.workers_lost, drained: decisions.workers_drained, ..Lost::default() }
+    }
+
+    /// `self` has the workers; `causes` are those of each job that has any, by its id.
+    pub(super) fn with_attempts(
+        self,
+        trace: &Trace,
+        causes: &BTreeMap<String, Causes>,
+        comparison: &Comparison,
+    ) -> Lost {
         let simulated: BTreeSet<&str> = comparison.jobs.iter().map(|job| job.id.as_str()).collect();
         let jobs = || trace.jobs.iter().filter(|job| simulated.contains(job.id.as_str()));
         let attempts = || jobs().flat_map(|job| &job.lost_attempts);
@@ -54,17 +67,17 @@ impl Lost {
             failed: attempts().filter(|lost| lost.failed).count(),
             killed: attempts().filter(|lost| !lost.failed && !lost.speculative).count(),
             speculative: attempts().filter(|lost| !lost.failed && lost.speculative).count(),
-            workers,
             jobs: with.len(),
             of_these: Summary::of(these),
             of_others: Summary::of(others),
             share: if theirs + rest > 0.0 { theirs / (theirs + rest) } else { 0.0 },
             causes: all,
+            ..self
         }
     }
 
     pub(super) fn is_nothing(&self) -> bool {
-        self.jobs == 0 && self.workers == 0
+        self.jobs == 0 && self.workers == 0 && self.drained == 0
     }
 }
 
@@ -104,11 +117,15 @@ mod tests {
             // No simulation has it.
             ("failed".to_owned(), cause(&[(exit, 1)])),
         ];
-        let lost = Lost::of(&trace, &causes.into(), &Comparison { jobs, left_out: 1, ..Comparison::default() }, 2);
+        let comparison = Comparison { jobs, left_out: 1, ..Comparison::default() };
+        let workers = Lost { workers: 2, drained: 1, ..Lost::default() };
+        let lost = workers.with_attempts(&trace, &causes.into(), &comparison);
         assert_eq!(lost.causes, cause(&[(gone, 2), (exit, 1)]));
         assert!((lost.share - 1.0).abs() < 1e-9, "{lost:?}");
-        assert_eq!((lost.failed, lost.killed, lost.speculative, lost.workers, lost.jobs), (1, 1, 1, 2, 1));
+        assert_eq!((lost.failed, lost.killed, lost.speculative, lost.jobs), (1, 1, 1, 1));
+        assert_eq!((lost.workers, lost.drained), (2, 1));
         assert!((lost.of_these.mean_error - 0.3).abs() < 1e-9 && lost.of_others.mean_error < 1e-9, "{lost:?}");
         assert!(!lost.is_nothing() && Lost::default().is_nothing());
+        assert!(!Lost { drained: 1, ..Lost::default() }.is_nothing());
     }
 }

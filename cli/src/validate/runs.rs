@@ -52,10 +52,10 @@ impl Run {
             unreadable(anyhow::Error::new(error), advice)
         })?;
         let simulated = accuracy::compare_under(&trace, &trace, Model::SimMr, howdah_master::policies::make);
-        let lost = simulated.as_ref().map_or_else(
-            |_| Lost { workers: decisions.workers_lost, ..Lost::default() },
-            |comparison| Lost::of(&trace, &causes, comparison, decisions.workers_lost),
-        );
+        let workers = Lost::of_workers(&decisions);
+        let lost = simulated
+            .as_ref()
+            .map_or_else(|_| workers.clone(), |comparison| workers.clone().with_attempts(&trace, &causes, comparison));
         Ok(Run { decisions, trace, simulated, lost, beside })
     }
 

@@ -232,6 +232,12 @@ fn lost(lost: &Lost) -> Vec<String> {
                             with what they held"
         ));
     }
+    if lost.drained > 0 {
+        let workers = units::counted(lost.drained, "worker");
+        lines.push(format!(
+            "           {workers} drained while jobs ran, which the simulation does not have: they go on taking tasks"
+        ));
+    }
     if lost.jobs > 0 {
         let (jobs, these, others) = (units::counted(lost.jobs as u64, "job"), lost.of_these, lost.of_others);
         lines.push(format!(

@@ -78,6 +78,14 @@ fn a_drained_worker_finishes_what_it_runs_and_gets_nothing_new() {
     cluster.wait_job(&job, 0);
     let workers: Vec<String> = cluster.attempts(&job).iter().map(|a| a["worker"].to_string()).collect();
     assert!(workers.iter().all(|name| name.contains("worker-2")), "{workers:?}");
+    // Nothing ran when it was drained first; now something does.
+    cluster.run(&["worker", "drain", "worker-1", "--undo"]).expect_code(0);
+    let job = cluster.sleep(6, 200, 0);
+    cluster.wait_running_maps(&job, 2);
+    cluster.run(&["worker", "drain", "worker-1"]).expect_code(0);
+    cluster.wait_job(&job, 0);
+    let said = cluster.run(&["validate", "--dir", &cluster.output("master")]).expect_code(0).stdout;
+    assert!(said.contains(" 1 worker drained while jobs ran, which the simulation does not have"), "{said}");
     cluster.stop_and_replay();
 }
 
