@@ -21,7 +21,7 @@ use howdah_core::tracker::{SchedulerChoice, WorkerState};
 use howdah_proto::connections::{Kind, raise_descriptors};
 use howdah_proto::incoming::{HttpIncoming, Tracked, incoming};
 use howdah_proto::service_manager;
-use howdah_proto::stop::Stop;
+use howdah_proto::stop::{Running, Stop};
 use howdah_proto::v1::MasterStart;
 use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
@@ -67,7 +67,11 @@ const LAST_CALLS: Duration = Duration::from_secs(2);
 /// # Errors
 /// When the directory is in use or not writable, the configuration is wrong, the address cannot be bound, or
 /// the journal fails.
-pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
+pub fn run(config: MasterConfig, stop: Stop) -> Running<anyhow::Error> {
+    Box::pin(run_until(config, stop))
+}
+
+async fn run_until(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let dir = config.dir.clone();
     let _lock = lock(&dir)?;
     let params = policies::with_files(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;

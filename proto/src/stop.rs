@@ -3,7 +3,12 @@
 //! Both daemons take a [`Stop`]; the command cancels `drain` on SIGTERM or the first SIGINT and `now` on the
 //! second. Cancelling `now` alone is enough: a daemon that waits for `drain` also watches `now`.
 
+use std::pin::Pin;
+
 use tokio_util::sync::CancellationToken;
+
+/// A daemon that runs. Boxed, so that all of it is compiled with its own crate, and not anew with each that starts it.
+pub type Running<E> = Pin<Box<dyn Future<Output = Result<(), E>> + Send>>;
 
 /// The two wishes to stop.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use howdah_core::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use howdah_guards::Guard;
 use howdah_proto::bodies::read_first;
 use howdah_proto::incoming::HttpIncoming;
-use howdah_proto::stop::Stop;
+use howdah_proto::stop::{Running, Stop};
 use howdah_proto::{PROTOCOL, build, service_manager, v1};
 use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,11 @@ use crate::vitals::{self, OwnProcesses};
 /// # Errors
 /// When a setting cannot be worked with, or the directory or the address is taken. A master that is away is no
 /// error: the worker tries until it is there.
-pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
+pub fn run(config: WorkerConfig, stop: Stop) -> Running<anyhow::Error> {
+    Box::pin(run_until(config, stop))
+}
+
+async fn run_until(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
     config.check()?;
     for (cores, setting) in config.cores()?.iter().zip(["map_cores", "reduce_cores"]) {
         cores.as_ref().map_or(Ok(()), Cores::check).map_err(|problem| anyhow!("setting `{setting}`: {problem}"))?;
