@@ -17,44 +17,13 @@ use std::rc::Rc;
 
 use super::calibration::quantile;
 use super::class::{Class, Part};
+use super::fallback::Fallback;
 use super::history::{Sample, TaskHistory};
 use super::models::{Estimate, Fitted, TaskTimeModel, whatever_the_size};
 use super::place::Speeds;
 use super::progress::Worth;
 use super::reach::Reach;
 use howdah_core::time::Span;
-
-/// What is notified of a task that nothing is remembered of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fallback {
-    /// Whatever the input.
-    pub start: Span,
-    /// For each MiB of it.
-    pub per_mib: Span,
-    /// In the place of both where the size of the input is not known.
-    pub unknown: Span,
-}
-
-impl Default for Fallback {
-    /// A second and 10 MiB a second; 10 s for input of unknown size.
-    fn default() -> Fallback {
-        Fallback { start: Span::from_secs(1), per_mib: Span::from_ms(100), unknown: Span::from_secs(10) }
-    }
-}
-
-/// An unseen task may take this many times less, or more.
-pub(super) const UNSEEN: f64 = 10.0;
-
-impl Fallback {
-    fn estimate(&self, bytes: Option<u64>) -> Estimate {
-        let us = |span: Span| span.as_us() as f64;
-        let expected = match bytes {
-            None => us(self.unknown),
-            Some(bytes) => us(self.start) + us(self.per_mib) * bytes as f64 / f64::from(1 << 20),
-        };
-        Estimate { expected, low: expected / UNSEEN, high: expected * UNSEEN }
-    }
-}
 
 /// What is known of a class, as one forecast asks for it.
 #[derive(Clone)]
@@ -80,21 +49,20 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// From what finished; `None` if it does not tell enough. Intervals are not scaled by less than `least`, and sizes far from
-    /// any that was seen take `per_mib` more.
+    /// From what finished; `None` if it does not tell enough. Intervals are not scaled by less than `least`.
     fn by(
         model: &dyn TaskTimeModel,
         samples: &[&Sample],
         least: f64,
         at_one_speed: bool,
-        per_mib: Span,
+        fallback: &Fallback,
     ) -> Option<Told> {
         let has_sizes = samples.iter().any(|sample| sample.bytes > Some(0));
         let any_size = if has_sizes { whatever_the_size(samples) } else { None };
         let tell = |sample: &&&Sample| sample.bytes.is_some() || !has_sizes;
         let samples: Vec<&Sample> = samples.iter().filter(tell).copied().collect();
         let fitted = Rc::from(model.fit(&samples)?);
-        let (scale, reach) = (scale(model, &samples).max(least), Reach::of(&samples, per_mib));
+        let (scale, reach) = (scale(model, &samples).max(least), Reach::of(&samples, fallback));
         Some(Told { fitted, scale, reach, any_size, at_one_speed })
     }
 
@@ -229,14 +197,13 @@ impl<'h> TaskPredictor<'h> {
         let own = in_order.clone().map(|class| (self.history.of(class), 0.0));
         // Tasks under other names may differ: their intervals are never made narrower.
         let applications = in_order.map(|class| (self.history.of_application(class), 1.0));
-        let per_mib = self.fallback.per_mib;
         let known = own.chain(applications).find_map(|(samples, least)| {
             if let Some(speeds) = &self.speeds
                 && let Some(alike) = at_one_speed(&samples, speeds)
             {
-                return Told::by(self.model, &alike.iter().collect::<Vec<_>>(), least, true, per_mib);
+                return Told::by(self.model, &alike.iter().collect::<Vec<_>>(), least, true, &self.fallback);
             }
-            Told::by(self.model, &samples, least, false, per_mib)
+            Told::by(self.model, &samples, least, false, &self.fallback)
         });
         let known = known.map_or(Known::Unseen(self.fallback), Known::Seen);
         self.fitted.borrow_mut().insert(class.clone(), known.clone());

@@ -6,10 +6,9 @@
 //! those at the edge and the fallback's for each MiB more, and no more than in proportion to its input; it is told no closer than
 //! what was never seen, and no wider.
 
+use super::fallback::{Fallback, UNSEEN};
 use super::history::Sample;
 use super::models::Estimate;
-use super::predictor::UNSEEN;
-use howdah_core::time::Span;
 
 /// Sizes so many times larger or smaller than any that was seen are beyond it.
 const FURTHER: u64 = 4;
@@ -27,10 +26,10 @@ pub(super) struct Reach {
 
 impl Reach {
     /// `None` if no size is known.
-    pub(super) fn of(samples: &[&Sample], per_mib: Span) -> Option<Reach> {
+    pub(super) fn of(samples: &[&Sample], fallback: &Fallback) -> Option<Reach> {
         let sizes = || samples.iter().filter_map(|sample| sample.bytes);
         let (least, most) = (sizes().min()?, sizes().max()?);
-        (most > 0).then_some(Reach { least, most, per_mib: per_mib.as_us() as f64 })
+        (most > 0).then_some(Reach { least, most, per_mib: fallback.per_mib.as_us() as f64 })
     }
 
     /// Whether there is much more input than any that was seen.
@@ -45,7 +44,7 @@ impl Reach {
 
     /// The estimate for a size that is not covered, by a model's for any.
     pub(super) fn beyond(&self, bytes: u64, model: impl Fn(u64) -> Estimate) -> Estimate {
-        // Not 0: what has less input than that is larger, and what has more is larger still.
+        // Never 0: it is the largest size, or the smallest where that is more than `bytes`.
         let edge = bytes.clamp(self.least, self.most);
         let (there, by) = (model(edge), bytes as f64 / edge as f64);
         let [low, high] = [there.low * by.min(1.0), there.high * by.max(1.0)];
@@ -61,6 +60,8 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
+    use howdah_core::time::Span;
+
     use super::*;
 
     const MIB: u64 = 1 << 20;
@@ -68,7 +69,7 @@ mod tests {
     fn reach(sizes: &[Option<u64>]) -> Option<Reach> {
         let sample = |&bytes| Sample { bytes, time: Span::ZERO, worker: "w".to_owned(), place: None };
         let samples: Vec<Sample> = sizes.iter().map(sample).collect();
-        Reach::of(&samples.iter().collect::<Vec<_>>(), Span::from_ms(100))
+        Reach::of(&samples.iter().collect::<Vec<_>>(), &Fallback::default())
     }
 
     /// A second and `per_mib` milliseconds, a tenth of it either way, in microseconds.

@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, VecDeque};
 use howdah_core::job::{AttemptId, JobId};
 
 use super::class::{Class, Part};
+use super::fallback::Fallback;
 use super::history::{Sample, TaskHistory};
 use super::model_name::ModelName;
 use super::models::Estimate;
 use super::place::Speeds;
-use super::predictor::{Fallback, Known, TaskPredictor};
+use super::predictor::{Known, TaskPredictor};
 use super::score::Score;
 
 /// Tasks that are kept.
