@@ -16,7 +16,8 @@ use crate::units::parse_duration;
     after_help = "\
 The master forks its own state, puts in what tasks of each kind have taken so far, and lets its own scheduler run ahead \
 in virtual time; nothing of the live cluster changes. The interval of a job is from the earliest to the latest end in \
-simulations with drawn task times. Jobs marked `?` run something that was never seen: their times are a stated default.
+simulations with drawn task times. Jobs marked `?` run something that was never seen, or not with so much input: their \
+times are far from certain.
 
 With --at, the same from a recorded run: its state then, and what it had learnt by then, beside what then happened.
 

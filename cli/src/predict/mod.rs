@@ -15,7 +15,7 @@ use howdah_proto::v1::{PredictChanges, PredictRequest};
 
 use crate::args::Format;
 use crate::client::Client;
-use crate::config::Context;
+use crate::config::{ClientConfig, Context};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Screen, note};
@@ -34,7 +34,7 @@ pub(crate) async fn predict(context: &Context, args: &PredictArgs) -> Outcome {
     }
     let config = context.client(&args.look.cluster, args.look.format.output)?;
     let screen = Screen::new(config.color);
-    let looked = look(context, &args.look, None).await?;
+    let looked = look(&config, &args.look, None).await?;
     let prediction = Prediction { forecast: looked.present()?, made: looked.made() };
     if let Some(path) = &args.svg {
         let svg = timeline::draw(&prediction.forecast);
@@ -52,8 +52,7 @@ pub(crate) async fn predict(context: &Context, args: &PredictArgs) -> Outcome {
 }
 
 /// Forecasts from where the flags say, with these changes.
-pub(crate) async fn look(context: &Context, args: &LookArgs, changes: Option<PredictChanges>) -> Outcome<Looked> {
-    let config = context.client(&args.cluster, args.format.output)?;
+pub(crate) async fn look(config: &ClientConfig, args: &LookArgs, changes: Option<PredictChanges>) -> Outcome<Looked> {
     if let Some(at) = args.at {
         let dir = config.dir.as_deref().ok_or_else(|| {
             Failure::usage("--at looks at a recorded run, and no directory was named")
@@ -61,7 +60,7 @@ pub(crate) async fn look(context: &Context, args: &LookArgs, changes: Option<Pre
         })?;
         return recorded::look(dir, at, args, changes);
     }
-    let mut client = Client::connect(&config).await?;
+    let mut client = Client::connect(config).await?;
     let mut changes = changes;
     for job in changes.iter_mut().flat_map(named_jobs) {
         *job = client.job_id(job).await?;

@@ -30,11 +30,16 @@ pub(crate) fn id(job: &JobView) -> String {
 }
 
 /// What `seen: false` means.
-pub(crate) const UNSEEN: &str = "nothing like it with so much input was seen before";
+const UNSEEN: &str = "nothing like it with so much input was seen before";
+
+/// The end of a sentence about a job; nothing if its like was seen.
+pub(crate) fn doubt(seen: bool) -> String {
+    if seen { String::new() } else { format!("; {UNSEEN}") }
+}
 
 /// The mark's meaning, for below a table; nothing if no job has it.
-pub(crate) fn legend(forecast: &ForecastView) -> String {
-    if forecast.jobs.iter().all(|job| job.seen) { String::new() } else { format!("\n? {UNSEEN}") }
+pub(crate) fn legend<'a>(jobs: impl IntoIterator<Item = &'a JobView>) -> String {
+    if jobs.into_iter().all(|job| job.seen) { String::new() } else { format!("\n? {UNSEEN}") }
 }
 
 /// Its name in a table, with a mark where nothing like it was seen before.
@@ -51,8 +56,7 @@ pub(crate) fn by_id(forecast: &ForecastView) -> BTreeMap<&str, &JobView> {
 pub(crate) fn end_sentence(job: &JobView) -> Option<String> {
     let at = job.finish_ms_epoch? as f64 - job.left_s? * 1e3;
     let interval = interval(job, at.max(0.0) as u64);
-    let doubt = if job.seen { String::new() } else { format!("; {UNSEEN}") };
-    Some(format!("ends in about {}, between {interval}{doubt}", left(job)))
+    Some(format!("ends in about {}, between {interval}{}", left(job), doubt(job.seen)))
 }
 
 /// From when to when a job may end, counted from a moment.
@@ -115,7 +119,7 @@ pub(crate) fn table(screen: &Screen, forecast: &ForecastView) -> String {
             grid.style(2, style);
         }
     }
-    let mut text = grid.render(screen) + &legend(forecast);
+    let mut text = grid.render(screen) + &legend(&forecast.jobs);
     if !forecast.starts.is_empty() {
         let mut starts = Grid::new(&["next start", "on", ">in"]);
         for start in &forecast.starts {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use crate::predict::looked::no_forecast;
-use crate::predict::view::{UNSEEN, by_id};
+use crate::predict::view::{by_id, doubt};
 use crate::submit::args::Admit;
 use crate::units;
 
@@ -111,13 +111,13 @@ impl Admitted {
 
     fn sentence(&self) -> String {
         let end = |s: Option<f64>| s.map_or_else(|| "beyond the horizon".to_owned(), units::seconds);
-        let doubt = if self.seen { String::new() } else { format!("; {UNSEEN}") };
         format!(
-            "it would end in about {}, between {} and {}, and is in time in {} of the simulations{doubt}",
+            "it would end in about {}, between {} and {}, and is in time in {} of the simulations{}",
             end(self.ends_in_s),
             end(self.earliest_s),
             end(self.latest_s),
-            units::percent(self.in_time)
+            units::percent(self.in_time),
+            doubt(self.seen)
         )
     }
 

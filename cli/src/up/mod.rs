@@ -9,6 +9,8 @@ mod machines;
 mod room;
 mod ssh;
 
+use howdah_worker::WorkerConfig;
+
 use crate::config::{Context, Flag, Section, Source, warn_of_misspelt};
 use crate::daemon::choose_scheduler;
 use crate::define::params;
@@ -29,7 +31,9 @@ pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
         return machines::up(context, args, file).await;
     }
     // What is wrong with it is reported before anything is made.
-    let mut plan = plan(context, args, args.dir.clone())?;
+    let (worker, of_worker) = context.settings::<WorkerConfig>(Section::Worker, Vec::new())?;
+    warn_of_misspelt(&of_worker);
+    let mut plan = plan(context, args, &worker, args.dir.clone())?;
     make_dir(&args.dir)?;
     plan.dir = args.dir.canonicalize().map_err(|error| cannot("use", &args.dir, &error))?;
     if let Some(access) = Access::read(&plan.dir)? {
@@ -53,7 +57,6 @@ pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
     screen
         .line(format!("  look around    howdah cluster --dir {dir}   ·   export HOWDAH_DIR={dir} saves the typing"))?;
     screen.line(format!("  stop it        howdah down --dir {dir}"))?;
-    let (worker, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
     room::warning(&plan.dir, worker.min_free_disk_bytes).into_iter().for_each(note);
     Ok(Exit::Done)
 }
@@ -100,15 +103,14 @@ fn of_a_start(args: &UpArgs) -> Vec<String> {
     given
 }
 
-fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Plan> {
+fn plan(context: &Context, args: &UpArgs, worker: &WorkerConfig, dir: std::path::PathBuf) -> Outcome<Plan> {
     let listen = args.listen.clone().unwrap_or_else(|| "127.0.0.1:0".to_owned());
     let mut master_args = vec!["--listen".to_owned(), listen];
     let mut worker_args = Vec::new();
     let flags = vec![Flag::new("--scheduler", "scheduler", &args.scheduler)];
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
     let scheduler = choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
-    let (worker, of_worker) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
-    [&settings, &of_worker].into_iter().for_each(warn_of_misspelt);
+    warn_of_misspelt(&settings);
     let each =
         [args.map_slots.unwrap_or(worker.map_slots.into()), args.reduce_slots.unwrap_or(worker.reduce_slots.into())];
     // Others may join, but the cluster that is asked for would not keep the promise.

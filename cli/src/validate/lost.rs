@@ -36,7 +36,7 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// Of a run that was not simulated.
+    /// All that is known of a run that was not simulated.
     pub(super) fn of_workers(decisions: &DecisionReport) -> Lost {
         Lost { workers: decisions.workers_lost, drained: decisions.workers_drained, ..Lost::default() }
     }

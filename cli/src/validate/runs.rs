@@ -53,9 +53,10 @@ impl Run {
         })?;
         let simulated = accuracy::compare_under(&trace, &trace, Model::SimMr, howdah_master::policies::make);
         let workers = Lost::of_workers(&decisions);
-        let lost = simulated
-            .as_ref()
-            .map_or_else(|_| workers.clone(), |comparison| workers.clone().with_attempts(&trace, &causes, comparison));
+        let lost = match &simulated {
+            Ok(comparison) => workers.with_attempts(&trace, &causes, comparison),
+            Err(_) => workers,
+        };
         Ok(Run { decisions, trace, simulated, lost, beside })
     }
 

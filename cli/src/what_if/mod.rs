@@ -20,7 +20,7 @@ use crate::what_if::args::WhatIfArgs;
 pub(crate) async fn what_if(context: &Context, args: &WhatIfArgs) -> Outcome {
     let config = context.client(&args.look.cluster, args.look.format.output)?;
     let screen = Screen::new(config.color);
-    let looked = look(context, &args.look, Some(changes::changes(args)?)).await?;
+    let looked = look(&config, &args.look, Some(changes::changes(args)?)).await?;
     let (present, changed, made) = (looked.present()?, looked.changed()?, looked.made());
     match config.output {
         Format::Json => {

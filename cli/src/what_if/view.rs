@@ -46,8 +46,7 @@ fn ends(screen: &Screen, present: &ForecastView, changed: &ForecastView) -> Stri
     let all = |forecast: &ForecastView| forecast.makespan_s.map_or_else(|| "beyond".to_owned(), units::seconds);
     let by = difference(present.makespan_s, changed.makespan_s).unwrap_or_default();
     row(["all".to_owned(), String::new(), all(present), all(changed), String::new(), by], all_ended(present));
-    let legend = [present, changed].map(legend).into_iter().max().unwrap_or_default();
-    grid.render(screen) + &legend
+    grid.render(screen) + &legend(present.jobs.iter().chain(&changed.jobs))
 }
 
 /// When the last job ended, if all have, and how far off that was, if nobody was killed or failed.
