@@ -103,7 +103,7 @@ pub struct JobForecast {
     pub ends: Vec<Option<Time>>,
     /// Of all simulations, the share in which it meets its deadline; `None` without one.
     pub in_time: Option<f64>,
-    /// Whether tasks of all its classes were seen before.
+    /// Whether tasks of all its classes were seen before, and none of its own has much more input than those.
     pub seen: bool,
     /// Whether the sizes of its tasks' input are known, as far as those of the tasks that were seen are.
     pub sized: bool,

@@ -25,6 +25,11 @@ impl InputSizes {
         self.reduce.and_then(|_| spec.map_input_bytes.get(index as usize).copied())
     }
 
+    /// That of the map that has most, in bytes.
+    pub(super) fn largest_map(self, spec: &JobSpec) -> Option<u64> {
+        self.reduce.and_then(|_| spec.map_input_bytes.iter().max().copied())
+    }
+
     /// A reduce's, in bytes.
     pub(super) fn reduce(self) -> Option<u64> {
         self.reduce
@@ -38,17 +43,17 @@ mod tests {
 
     use super::*;
 
-    fn sizes(map_input_bytes: Vec<u64>) -> (Vec<Option<u64>>, Option<u64>) {
+    fn sizes(map_input_bytes: Vec<u64>) -> (Vec<Option<u64>>, Option<u64>, Option<u64>) {
         let template = JobTemplate { n_maps: 3, n_reduces: 2, map_input_bytes, ..JobTemplate::default() };
         let spec = job_spec(&template, None, None, false);
         let sizes = InputSizes::of(&spec);
-        ((0..3).map(|index| sizes.map(&spec, index)).collect(), sizes.reduce())
+        ((0..3).map(|index| sizes.map(&spec, index)).collect(), sizes.largest_map(&spec), sizes.reduce())
     }
 
     #[test]
     fn nothing_but_zeros_is_no_size_and_an_empty_file_among_others_is_one() {
-        assert_eq!(sizes(vec![]), (vec![None; 3], None));
-        assert_eq!(sizes(vec![0; 3]), (vec![None; 3], None), "generated input");
-        assert_eq!(sizes(vec![7, 0, 3]), (vec![Some(7), Some(0), Some(3)], Some(5)));
+        assert_eq!(sizes(vec![]), (vec![None; 3], None, None));
+        assert_eq!(sizes(vec![0; 3]), (vec![None; 3], None, None), "generated input");
+        assert_eq!(sizes(vec![7, 0, 3]), (vec![Some(7), Some(0), Some(3)], Some(7), Some(5)));
     }
 }

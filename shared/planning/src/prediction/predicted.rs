@@ -75,11 +75,10 @@ impl<'a> Predicted<'a> {
     pub(super) fn seen_and_sized(&self, of: OfJob<'_>) -> (bool, bool) {
         // All of the sizes are known, or none is.
         let sizes = InputSizes::of(of.spec);
-        let largest = of.spec.map_input_bytes.iter().max().copied().filter(|&bytes| bytes > 0);
         let asked = Part::TASKS.iter().filter(|part| **part == Part::Map || of.spec.n_reduces > 0);
         asked.fold((true, true), |(seen, sized), &part| {
             let known = self.predictor.known(&self.class(of, part));
-            let bytes = if part == Part::Map { largest } else { sizes.reduce() };
+            let bytes = if part == Part::Map { sizes.largest_map(of.spec) } else { sizes.reduce() };
             (seen && known.was_seen_with(bytes), sized && !known.misses_size(bytes))
         })
     }
