@@ -3,7 +3,10 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use nix::fcntl::OFlag;
 
 /// The longest first line that Linux reads.
 const LONGEST: u64 = 256;
@@ -18,13 +21,16 @@ pub fn whose_is_missing(program: &Path, error: &std::io::Error) -> String {
 
 /// The interpreter in a script's first line; a carriage return of another system's belongs to it, as the kernel reads it.
 fn named(program: &Path) -> Option<String> {
-    // Nobody waits for a pipe that was put there.
-    let file = if program.is_file() { File::open(program).ok()? } else { return None };
+    // Nobody waits for the writer of a pipe that was put there.
+    let file = File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(program).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
     let mut line = Vec::new();
     BufReader::new(file.take(LONGEST)).read_until(b'\n', &mut line).ok()?;
     let line = String::from_utf8(line).ok()?;
-    let words = line.strip_prefix("#!")?.split([' ', '\t', '\n']);
-    words.into_iter().find(|word| !word.is_empty()).map(str::to_owned)
+    let mut words = line.strip_prefix("#!")?.split([' ', '\t', '\n']);
+    words.find(|word| !word.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
