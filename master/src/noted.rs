@@ -14,7 +14,8 @@ pub(crate) fn note(dir: &Path, name: &str, line: impl Display) -> anyhow::Result
         let mut file = fs::File::create(&temporary)?;
         writeln!(file, "{line}")?;
         file.sync_all()?;
-        fs::rename(&temporary, &path)
+        fs::rename(&temporary, &path)?;
+        fs::File::open(dir)?.sync_all()
     };
     write().with_context(|| format!("write `{}`", path.display()))
 }
