@@ -29,8 +29,6 @@ const PYTHON: &str = "HOWDAH_INTEROP_PYTHON";
 const HADOOP: &str = "HOWDAH_INTEROP_HADOOP";
 /// The tests that need these.
 const OF_HADOOP: &str = "interop::apache::";
-/// The tests of the client of stores, which is in the debug build.
-const OF_S3: &str = "interop::s3::";
 /// The test of the manifests by their schemas.
 const OF_KUBERNETES: &str = "manifests::by_schema::";
 
@@ -51,18 +49,15 @@ pub(crate) fn run() -> (Counts, Result<String>) {
     let (Some(python), Some(folder)) = (python.to_str(), folder.to_str()) else {
         return (Counts::default(), Err(anyhow::anyhow!("the cache's path {python:?} is not UTF-8")));
     };
-    let mut args = vec!["--release", "--package", "howdah", "--test", "cluster", "--", "--test-threads=1", "interop::"];
+    let mut args = vec!["--test", "cluster", "--", "--test-threads=2", "interop::"];
     if lacking {
         args.extend(["--skip", OF_HADOOP]);
     }
-    let (mut counts, result) = some(&args, &[(PYTHON, python), (HADOOP, folder)], "interop::");
-    let with_s3 = of_all_code(&["--test", "cluster", "--", "--test-threads=2", OF_S3]);
-    let (of_s3, s3_result) = some(&with_s3, &[(PYTHON, python)], OF_S3);
-    counts += of_s3;
+    let (mut counts, result) = some(&of_all_code(&args), &[(PYTHON, python), (HADOOP, folder)], "interop::");
     let manifests = of_all_code(&["--test", "deploy", "--", "--ignored", OF_KUBERNETES]);
     let (of_kubernetes, kubernetes_result) = some(&manifests, &[(PYTHON, python)], OF_KUBERNETES);
     counts += of_kubernetes;
-    let result = result.and(s3_result).and(kubernetes_result).and_then(|_| hadoop.map(|_| counts.to_string()));
+    let result = result.and(kubernetes_result).and_then(|_| hadoop.map(|_| counts.to_string()));
     (counts, result)
 }
 

@@ -1,9 +1,8 @@
 //! `cargo xtask test`: everything that a change must pass, in one command; the other words run one step each.
 //!
 //! The steps run in order, cheapest first, side by side where they do not disturb each other, and the first failure stops
-//! the run. The debug build (overflow checks and debug assertions on) serves all tests that show what is done; the tests of
-//! how much and how fast, of the lab and of other people's programs use the release build, which is what people run. Both
-//! share `cargo`'s own target directory.
+//! the run. All of them use the debug build, overflow checks and debug assertions on, in `cargo`'s own target directory;
+//! `release` looks at the build that people run.
 
 #![expect(clippy::print_stdout, reason = "what xtask prints is its result")]
 
@@ -45,15 +44,15 @@ usage: cargo xtask WORD
   licences   the licence of every dependency
   lint       clippy, warnings denied
   docs       rustdoc, warnings denied
-  unit       unit, property and documentation tests (debug build)
-  cluster    the command's tests, real daemons included (debug build)
-  measuring  tests that measure this machine, one after the other (debug build)
-  release    the demo, large inputs, floods of questions and accuracy, on real daemons (release build)
-  lab        real daemons on machines that are network namespaces (release build)
-  user       tests that want rights, as a user without them (release build; where root runs it)
-  interop    other people's programs on real clusters, Apache's HDFS with them, installed by name from PyPI and Debian
-             (release build; stores: debug build). Without a network or a Java it says so and ends with code 3, unless CI is
-             true
+  unit       unit, property and documentation tests
+  cluster    the command's tests, real daemons included
+  measuring  tests that measure this machine, one after the other
+  lab        real daemons on machines that are network namespaces
+  user       tests that want rights, as a user without them (where root runs it)
+  interop    other people's programs on real clusters, Apache's HDFS with them, installed by name from PyPI and Debian.
+             Without a network or a Java it says so and ends with code 3, unless CI is true
+  release    not in `test`: the demo, inputs of 1 GiB, floods of questions, accuracy and the cost of sampling, on the release
+             build
   dist       the executable that is handed on, stripped, its debug file beside it: target/dist/
   soak [N]   property tests of the core again and again for N minutes (10)
   soak swarm --hours N   simulated faults for N hours, from another seed each day
@@ -71,6 +70,7 @@ fn main() -> ExitCode {
             Ok(steps) => steps,
             Err(error) => return usage(&format!("check: {error:#}")),
         },
+        ["release"] => vec![Step::Release],
         ["dist"] => vec![Step::Dist],
         ["soak"] => vec![Step::Soak { minutes: 10 }],
         ["soak", "swarm", "--hours", hours] => match hours.parse::<f64>() {

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::not_permitted::{VARIABLE, take};
 use crate::process::{Counts, cargo_test};
+use crate::targets::of_all_code;
 
 /// Whom most systems call `nobody`.
 const NOBODY: u32 = 65_534;
@@ -60,6 +61,7 @@ fn run_in(folder: &Path) -> (Counts, Result<String>) {
     );
     let words: Vec<String> = runner.split_whitespace().map(|word| format!("{word:?}")).collect();
     let config = format!("target.\"cfg(all())\".runner = [{}]", words.join(", "));
-    let tests = ["--release", "--package", "howdah", "--test", "cluster", "--test", "lab", "--config", &config, "--"];
-    cargo_test(&[&tests[..], &["--include-ignored", "--test-threads=2"], &WANTING].concat(), &[])
+    let tests =
+        ["--test", "cluster", "--test", "lab", "--config", &config, "--", "--include-ignored", "--test-threads=2"];
+    cargo_test(&of_all_code(&[&tests[..], &WANTING].concat()), &[])
 }

@@ -2,8 +2,10 @@
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
 //! and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
-//! six of them at a time, as they wait more than they compute. Those that measure come after that, one after the other, and
-//! last whatever uses the release build.
+//! six of them at a time, as they wait more than they compute. Those that measure come after that, one after the other.
+//!
+//! All of it uses the debug build: compiling the other takes as long as a third of the whole run, and what sets it apart is
+//! speed. `release` looks at it before it is handed on; what howdah may cost is the matter of `howdah bench`.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
@@ -35,9 +37,15 @@ const SIDE_BY_SIDE: &str = "--test-threads=6";
 /// Each lab is a handful of machines.
 const LABS: &str = "--test-threads=4";
 /// The tests over daemons that measure loads or how fast a machine is, by the beginning of their names.
-const MEASURING: [&str; 4] =
-    ["calibration::", "vitals::", "prediction::cold_input_behind", "prediction::a_map_that_nobody_foresaw"];
-/// Those that are about the executable which people run: what is in it, how much it takes, how fast and how exactly.
+const MEASURING: [&str; 6] = [
+    "calibration::",
+    "hostile::questions::",
+    "validation::",
+    "vitals::",
+    "prediction::cold_input_behind",
+    "prediction::a_map_that_nobody_foresaw",
+];
+/// Those that say more about the executable which people run: what is in it, how much it takes, how fast and how exactly.
 const RELEASED: [&str; 7] = [
     "hdfs::a_bucket_is_refused",
     "hostile::questions::",
@@ -45,8 +53,10 @@ const RELEASED: [&str; 7] = [
     "same_bytes::",
     "the_version_names_commit",
     "validation::",
-    "vitals::sampling_takes",
+    SAMPLING,
 ];
+/// What sampling costs in a debug build says nothing.
+const SAMPLING: &str = "vitals::sampling_takes";
 
 /// One line of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +71,6 @@ pub(crate) enum Step {
     Cluster,
     /// What measures this machine, on the debug build.
     Measuring,
-    /// What is about the release build.
-    Release,
     Lab,
     /// Tests that want rights, as a user without them.
     User,
@@ -70,6 +78,8 @@ pub(crate) enum Step {
     Docs,
     /// Clippy and unit tests of some crates; not part of `test`.
     Crates(Changed),
+    /// What is about the release build; not part of `test`.
+    Release,
     /// Not part of `test`.
     Dist,
     /// Not part of `test`.
@@ -105,7 +115,7 @@ pub(crate) enum Stopped {
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 14] = [
+    pub(crate) const ALL: [Step; 13] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -116,7 +126,6 @@ impl Step {
         Step::Unit,
         Step::Cluster,
         Step::Measuring,
-        Step::Release,
         Step::Lab,
         Step::User,
         Step::Interop,
@@ -149,12 +158,12 @@ impl Step {
             Step::Unit => "unit",
             Step::Cluster => "cluster",
             Step::Measuring => "measuring",
-            Step::Release => "release",
             Step::Lab => "lab",
             Step::User => "user",
             Step::Interop => "interop",
             Step::Docs => "docs",
             Step::Crates(_) => "check",
+            Step::Release => "release",
             Step::Dist => "dist",
             Step::Soak { .. } => "soak",
             Step::SoakSwarm { .. } => "swarm",
@@ -177,12 +186,12 @@ impl Step {
             Step::Unit => unit(),
             Step::Cluster => cluster(),
             Step::Measuring => measuring(),
-            Step::Release => release(),
             Step::Lab => lab(),
             Step::User => rights::run(),
             Step::Interop => interop::run(),
             Step::Docs => checked(docs(), "no warnings"),
             Step::Crates(changed) => crates(changed),
+            Step::Release => release(),
             Step::Dist => (Counts::default(), dist::build()),
             Step::Soak { minutes } => soak(Duration::from_secs(minutes * 60)),
             Step::SoakSwarm { seconds } => {
@@ -256,7 +265,7 @@ fn cluster() -> (Counts, Result<String>) {
         Err(error) => return (Counts::default(), Err(error)),
     };
     let others = targets_of_all_code(&own);
-    let skipped = MEASURING.iter().chain(&RELEASED).chain(&["interop::"]).flat_map(|name| ["--skip", name]);
+    let skipped = MEASURING.iter().chain(&["interop::"]).flat_map(|name| ["--skip", name]);
     let most: Vec<&str> = OVER_DAEMONS.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect();
     side_by_side(&[&of_all_code(&most), &of_all_code(&["--test", KIT]), &others])
 }
@@ -295,9 +304,8 @@ fn beside_each_other(chains: &[&[Selection<'_>]]) -> (Counts, Result<String>) {
 }
 
 fn measuring() -> (Counts, Result<String>) {
-    let released = RELEASED.iter().flat_map(|&name| ["--skip", name]);
     let all: Vec<&str> =
-        OVER_DAEMONS.into_iter().chain(["--test-threads=1"]).chain(MEASURING).chain(released).collect();
+        OVER_DAEMONS.into_iter().chain(["--test-threads=1", "--skip", SAMPLING]).chain(MEASURING).collect();
     cargo_test(&of_all_code(&all), &[])
 }
 
@@ -324,8 +332,7 @@ fn lab() -> (Counts, Result<String>) {
     if let Err(error) = tools::provide_lab() {
         return (Counts::default(), Err(error));
     }
-    let args = ["--release", "--package", COMMAND, "--test", "lab", "--", "--ignored", LABS];
-    cargo_test(&args, &[])
+    cargo_test(&of_all_code(&["--test", "lab", "--", "--ignored", LABS]), &[])
 }
 
 /// Since the epoch: soaks of two days draw differently.
@@ -490,7 +497,7 @@ mod tests {
             .map(|group| group.iter().map(Step::name).collect())
             .collect();
         let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
-        let alone = ["cluster", "measuring", "release", "lab", "user", "interop"].map(|name| vec![name]);
+        let alone = ["cluster", "measuring", "lab", "user", "interop"].map(|name| vec![name]);
         assert_eq!(groups[..3], [reading, vec!["lint"], vec!["docs", "unit"]]);
         assert_eq!(groups[3..], alone);
     }

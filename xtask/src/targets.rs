@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::process::cargo_output;
 
-/// The whole workspace with the client of stores, which no usual build has and so not the release build either.
+/// The whole workspace with the client of stores, which no usual build has.
 const ALL_CODE: [&str; 3] = ["--workspace", "--features", "howdah/s3"];
 
 /// Cargo's arguments for all code, and then these.

@@ -1,7 +1,7 @@
 //! Tests over real clusters: daemons and attempts as processes of the executable, several clusters at a time.
 //!
-//! `cargo test --workspace --test cluster [NAME]`; those of `cargo xtask release` use the release build. The large inputs are
-//! 1 GiB in release builds, and a quarter of it where one job runs in many variants; `HOWDAH_TEST_MIB=64` makes a quick run.
+//! `cargo test --workspace --test cluster [NAME]`; some of them run once more by `cargo xtask release`. The large inputs are
+//! 48 MiB, in release builds 1 GiB, and a quarter of it where one job runs in many variants; `HOWDAH_TEST_MIB=64` sets their size.
 
 mod apps;
 mod black_holes;

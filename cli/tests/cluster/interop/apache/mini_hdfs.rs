@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use tempfile::TempDir;
 
@@ -116,8 +117,13 @@ impl MiniHdfs {
     }
 }
 
-/// Ports that nobody has now.
+/// Ports that nobody has now, and that no other process is given before they are listened on: they lie below those from which
+/// connections and listeners without a port of their own get one, and this process hands each out once.
 fn free_ports(n: usize) -> Vec<u16> {
-    let bound: Vec<TcpListener> = (0..n).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
-    bound.iter().map(|listener| listener.local_addr().expect("it listens").port()).collect()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    const FIRST: u16 = 20_000;
+    const COUNT: u16 = 10_000;
+    let start = (std::process::id() % u32::from(COUNT)) as u16;
+    let candidates = std::iter::repeat_with(|| FIRST + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT);
+    candidates.take(usize::from(COUNT)).filter(|&port| TcpListener::bind(("127.0.0.1", port)).is_ok()).take(n).collect()
 }
