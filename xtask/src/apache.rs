@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::packages::{Missing, cache, quiet};
-use crate::tools;
+use crate::{packages, tools};
 
 /// The Python package, and its file's digest.
 const PYTHON: &str = "pyspark==2.4.8";
@@ -75,12 +75,7 @@ fn hadoop(python: &Path, folder: &Path) -> Result<()> {
 /// Jersey's jars.
 fn jersey(folder: &Path) -> Result<()> {
     let debian = folder.join("debian");
-    // Its own user may not read where root keeps packages; without this it says so.
-    let words = ["--quiet=2", "--option=APT::Sandbox::User=root", "download"];
-    let download = || quiet(Command::new("apt-get").args(words).args(DEBIAN).current_dir(&debian));
-    // A new machine has no list of packages yet.
-    let had = download()? || (quiet(Command::new("apt-get").args(["--quiet=2", "update"]))? && download()?);
-    if !had {
+    if !packages::debian(&debian, &[&["download"], &DEBIAN[..]].concat())? {
         return Missing::of(
             "Debian's packages of Jersey 1 cannot be had by `apt-get download`: no Debian, or no network",
         );

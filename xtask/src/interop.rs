@@ -7,14 +7,16 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::apache;
 use crate::packages::{Missing, cache, quiet};
 use crate::process::{Counts, cargo_test, is_ci};
+use crate::rights::is_root;
 use crate::targets::of_all_code;
+use crate::{apache, slurm};
 
 /// What is installed, exactly; mrjob needs setuptools where Python has no distutils any more, and `moto` Flask for its server,
 /// of whose own list (`moto[server]`) most is for other services than S3. `kubernetes-validate` has Kubernetes' own schemas.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 8] = [
+    "ansible-core==2.17.14",
     "mrjob==0.7.4",
     "yarn-api-client==1.0.3",
     "setuptools<81",
@@ -29,7 +31,9 @@ const PYTHON: &str = "HOWDAH_INTEROP_PYTHON";
 const HADOOP: &str = "HOWDAH_INTEROP_HADOOP";
 /// The tests that need these.
 const OF_HADOOP: &str = "interop::apache::";
-/// The test of the manifests by their schemas.
+/// Where those of the kit find Slurm's packages.
+const SLURM: &str = "HOWDAH_INTEROP_SLURM";
+/// Of the kit's tests, the one that wants none of root's rights.
 const OF_KUBERNETES: &str = "manifests::by_schema::";
 
 /// Runs the step.
@@ -54,11 +58,24 @@ pub(crate) fn run() -> (Counts, Result<String>) {
         args.extend(["--skip", OF_HADOOP]);
     }
     let (mut counts, result) = some(&of_all_code(&args), &[(PYTHON, python), (HADOOP, folder)], "interop::");
-    let manifests = of_all_code(&["--test", "deploy", "--", "--ignored", OF_KUBERNETES]);
-    let (of_kubernetes, kubernetes_result) = some(&manifests, &[(PYTHON, python)], OF_KUBERNETES);
-    counts += of_kubernetes;
-    let result = result.and(kubernetes_result).and_then(|_| hadoop.map(|_| counts.to_string()));
+    let (of_kit, kit_result) = of_the_kit(python);
+    counts += of_kit;
+    let result = result.and(kit_result).and_then(|_| hadoop.map(|_| counts.to_string()));
     (counts, result)
+}
+
+/// Kubernetes' schemas, Ansible and Slurm on what is in `deploy/`; the last two are installed where only root can.
+fn of_the_kit(python: &str) -> (Counts, Result<String>) {
+    let ignored = ["--test", "deploy", "--", "--ignored"];
+    if !is_root() {
+        let args = [&ignored[..], &[OF_KUBERNETES]].concat();
+        return some(&of_all_code(&args), &[(PYTHON, python)], OF_KUBERNETES);
+    }
+    let slurm = slurm::download().map(|folder| folder.display().to_string());
+    match slurm {
+        Ok(slurm) => some(&of_all_code(&ignored), &[(PYTHON, python), (SLURM, &slurm)], "slurm::"),
+        Err(error) => (Counts::default(), Err(strictly(error))),
+    }
 }
 
 /// Runs tests, of which there must be some.

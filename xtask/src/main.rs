@@ -4,8 +4,6 @@
 //! the run. All of them use the debug build, overflow checks and debug assertions on, in `cargo`'s own target directory;
 //! `release` looks at the build that people run.
 
-#![expect(clippy::print_stdout, reason = "what xtask prints is its result")]
-
 mod apache;
 mod arrows;
 mod changed;
@@ -20,6 +18,7 @@ mod packages;
 mod process;
 mod readings;
 mod rights;
+mod slurm;
 mod source;
 mod spdx;
 mod steps;
@@ -49,7 +48,8 @@ usage: cargo xtask WORD
   measuring  tests that measure this machine, one after the other
   lab        real daemons on machines that are network namespaces
   user       tests that want rights, as a user without them (where root runs it)
-  interop    other people's programs on real clusters, Apache's HDFS with them, installed by name from PyPI and Debian.
+  interop    other people's programs on real clusters, Apache's HDFS with them, installed by name from PyPI and Debian, and
+             a cluster on Debian's Slurm (where root runs it).
              Without a network or a Java it says so and ends with code 3, unless CI is true
   release    not in `test`: the demo, inputs of 1 GiB, floods of questions, accuracy and the cost of sampling, on the release
              build

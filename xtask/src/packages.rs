@@ -35,6 +35,15 @@ pub(crate) fn quiet(command: &mut Command) -> Result<bool> {
     }
 }
 
+/// Whether Debian's `apt-get` ends well with these words, in this folder.
+pub(crate) fn debian(folder: &Path, words: &[&str]) -> Result<bool> {
+    // Its own user may not read where root keeps packages; without this it says so.
+    let always = ["--quiet=2", "--option=APT::Sandbox::User=root"];
+    let download = || quiet(Command::new("apt-get").args(always).args(words).current_dir(folder));
+    // A new machine has no list of packages yet.
+    Ok(download()? || (quiet(Command::new("apt-get").args(["--quiet=2", "update"]))? && download()?))
+}
+
 /// The folder for packages.
 pub(crate) fn cache() -> Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -1,7 +1,7 @@
 //! Running cargo: output passes through, and lines of test harnesses are counted on the way.
 
 use std::fmt;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,6 +10,13 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 
 use crate::not_permitted;
+
+/// Prints a line. Whoever closed the pipe wants no more of the run.
+pub(crate) fn say(line: &str) {
+    if writeln!(std::io::stdout(), "{line}").is_err() {
+        std::process::exit(1);
+    }
+}
 
 /// Tests that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +138,7 @@ fn run_counting(args: &[&str], env: &[(&str, &str)], counts: &mut Counts) -> Res
     for line in BufReader::new(stdout).split(b'\n') {
         let line = line.with_context(|| format!("read the output of `{said}`"))?;
         let line = String::from_utf8_lossy(&line);
-        println!("{line}");
+        say(&line);
         if let Some(more) = parse_result_line(&line) {
             *counts += more;
         }

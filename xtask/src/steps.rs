@@ -15,7 +15,7 @@ pub(crate) use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 
 use crate::changed::Changed;
-use crate::process::{Counts, cargo, cargo_test};
+use crate::process::{Counts, cargo, cargo_test, say};
 use crate::targets::of_all_code;
 use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, targets, tidy, tools};
 
@@ -404,7 +404,7 @@ fn fuzz(span: Duration) -> (Counts, Result<String>) {
         }
         rounds += 1;
     }
-    println!("{readings}");
+    say(&format!("{readings}"));
     (counts, Ok(format!("{rounds} rounds, {counts}")))
 }
 
@@ -431,7 +431,7 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
     let mut lines = Vec::new();
     let (mut failed, mut not_all) = (None, false);
     for group in steps.chunk_by(|before, step| step.beside(before)) {
-        println!("== {}", group.iter().map(Step::name).collect::<Vec<_>>().join(", "));
+        say(&format!("== {}", group.iter().map(Step::name).collect::<Vec<_>>().join(", ")));
         for (step, (counts, result, took)) in group.iter().zip(run_group(group)) {
             total += counts;
             let missing = result.as_ref().is_err_and(|error| error.is::<packages::Missing>());
@@ -442,7 +442,7 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
                 Err(error) => ("FAILED", format!("{error:#}")),
             };
             let line = format!("{mark:<6} {:<9} {:>8}  {said}", step.name(), seconds(took));
-            println!("{line}");
+            say(&line);
             lines.push(line);
             if result.is_err() && !missing {
                 total.failed += u64::from(counts.failed == 0);
@@ -453,15 +453,15 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
             break;
         }
     }
-    println!("\n{}", lines.join("\n"));
+    say(&format!("\n{}", lines.join("\n")));
     for what in not_permitted::take(not_permitted::file()) {
-        println!("not tested here: {what}");
+        say(&format!("not tested here: {what}"));
     }
-    println!("{:<6} {:<9} {:>8}", "", "all", seconds(started.elapsed()));
+    say(&format!("{:<6} {:<9} {:>8}", "", "all", seconds(started.elapsed())));
     if let Some(step) = failed {
-        println!("stopped at the first failure: {step}; run it alone with `cargo xtask {step}`");
+        say(&format!("stopped at the first failure: {step}; run it alone with `cargo xtask {step}`"));
     }
-    println!("{} passed, {} failed", total.passed, total.failed);
+    say(&format!("{} passed, {} failed", total.passed, total.failed));
     match (failed, not_all) {
         (Some(_), _) => Err(Stopped::Failed),
         (None, true) => Err(Stopped::NotAll),

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::process::is_ci;
+use crate::process::{is_ci, say};
 use crate::rights::is_root;
 
 /// A program, words with which it does nothing and ends well, and what wants it.
@@ -67,7 +67,7 @@ fn provide(tools: &[(&str, &[&str], &str)], whose: &str) -> Result<()> {
     }
     let (list, ci) = (missing.join(" "), is_ci());
     if !(ci && is_root()) {
-        println!("{whose} want `apt-get install {list}`");
+        say(&format!("{whose} want `apt-get install {list}`"));
         return if ci { bail!("missing for {whose}: {list}") } else { Ok(()) };
     }
     // A new machine has no list of packages yet; what an old list names may still be had without this.

@@ -43,6 +43,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     let screen = context.screen(config.color);
     let plans = plans(args, output.as_deref())?;
     howdah_json::properties::doubts(&args.define).iter().for_each(note);
+    args.app.as_deref().and_then(plan::doubt_of_script).iter().for_each(note);
     let mut client = Client::connect(&config).await?;
     let quiet = config.output == Format::Json;
     let how = SubmitAs {

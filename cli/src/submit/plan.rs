@@ -26,6 +26,18 @@ pub(crate) async fn tell_doubts(client: &mut Client) -> Outcome<()> {
     Ok(())
 }
 
+/// What to say of a script in the application's place. One may start a program that speaks for it, so it is no error; but what reads
+/// lines and writes lines is waited for until its tasks' time-out.
+pub(super) fn doubt_of_script(app: &str) -> Option<String> {
+    let is_one = app.contains('/') && howdah_task::interpreter::is_script(Path::new(app));
+    is_one.then(|| {
+        format!(
+            "warning: `{app}` is a script, expected a program built with the task library\nhelp: a script that reads lines and \
+             writes lines is a mapper: `howdah submit streaming --mapper {app} …`"
+        )
+    })
+}
+
 /// The jobs that the application consists of. A `/` in its name makes it a program's path.
 pub(crate) fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<JobPlan>> {
     let inputs = args.input.iter().map(|input| absolute("--input", input)).collect::<Outcome<Vec<String>>>()?;
@@ -117,4 +129,23 @@ pub(crate) fn request(plan: &JobPlan, how: &SubmitAs) -> Outcome<SubmitJobReques
             None => String::new(),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_in_the_applications_place_is_told_of_streaming() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let [script, program] = ["map.py", "map"].map(|name| dir.path().join(name).display().to_string());
+        std::fs::write(&script, "#!/usr/bin/env python3\n").expect("write it");
+        std::fs::write(&program, "\u{7f}ELF").expect("write it");
+        let said = doubt_of_script(&script).expect("a doubt");
+        assert!(said.starts_with(&format!("warning: `{script}` is a script, expected ")), "{said}");
+        assert!(said.contains("\nhelp: ") && said.contains(&format!("`howdah submit streaming --mapper {script} …`")));
+        for fine in [program.as_str(), "wordcount", "/no/such/program"] {
+            assert_eq!(doubt_of_script(fine), None, "{fine}");
+        }
+    }
 }

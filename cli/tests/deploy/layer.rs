@@ -6,25 +6,27 @@ use std::process::{Command, Output};
 /// How a layer says that this machine has none.
 const NONE_HERE: i32 = 77;
 
-/// Makes the layer; the words after it are the package, the folder that the script has as `/out`, and the script.
+/// Makes the layer; the words after it are the folder that the script has as `/out`, the script, and the files.
 const MAKE: &str = r#"
 mount --make-rprivate /
 mount -t tmpfs none "$1" && mkdir "$1/upper" "$1/work" "$1/merged"
 mount -t overlay -o lowerdir=/,upperdir="$1/upper",workdir="$1/work" none "$1/merged" || exit 77
 mount --bind /dev "$1/merged/dev"
-mkdir -p "$1/merged/package" "$1/merged/out" && cp "$2" "$1/merged/package/"
-mount --bind "$3" "$1/merged/out"
-exec chroot "$1/merged" /bin/sh -eu -c "$4"
+layer=$1 out=$2 script=$3
+shift 3
+mkdir -p "$layer/merged/package" "$layer/merged/out" && cp -r "$@" "$layer/merged/package/"
+mount --bind "$out" "$layer/merged/out"
+exec chroot "$layer/merged" /bin/sh -eu -c "$script"
 "#;
 
-/// Runs a script in a layer that has the package in `/package`, in namespaces besides that of mounts, and returns what it
+/// Runs a script in a layer that has packages, or other files and folders, in `/package`, in namespaces besides that of mounts, and returns what it
 /// said, to its standard output and then to `/out/said`; `None`, and said, where this machine has no layers or this user may
 /// not make them.
-pub(crate) fn run(what: &str, namespaces: &[&str], package: &Path, script: &str) -> Option<Output> {
+pub(crate) fn run(what: &str, namespaces: &[&str], files: &[&Path], script: &str) -> Option<Output> {
     let [layer, out] = std::array::from_fn(|_| tempfile::tempdir().expect("make a folder"));
     let mut command = Command::new("timeout");
     command.args(["--signal=KILL", "240", "unshare", "--mount"]).args(namespaces);
-    command.args(["sh", "-c", MAKE, "sh"]).arg(layer.path()).arg(package).arg(out.path()).arg(script);
+    command.args(["sh", "-c", MAKE, "sh"]).arg(layer.path()).arg(out.path()).arg(script).args(files);
     let mut output = command.output().expect("run unshare");
     let is_root = nix::unistd::geteuid().is_root();
     if !is_root || output.status.code() == Some(NONE_HERE) {

@@ -9,9 +9,12 @@ mod manifests;
 mod package;
 #[path = "../permitted/mod.rs"]
 mod permitted;
+mod playbook;
 mod scripts;
 mod service_manager;
 mod services;
+mod slurm;
+mod systemd;
 #[path = "../waiting/mod.rs"]
 mod waiting;
 

@@ -84,7 +84,7 @@ fn the_package_is_installed_again_removed_and_purged_and_keeps_what_an_administr
     let Some(package) = package() else { return };
     let before = of_this_machine();
     let started = Instant::now();
-    let Some(output) = layer::run("installing the package", &[], package, STEPS) else { return };
+    let Some(output) = layer::run("installing the package", &[], &[package], STEPS) else { return };
     let said = text(&output);
     assert!(output.status.success(), "{said}");
     for line in

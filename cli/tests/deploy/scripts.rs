@@ -8,23 +8,34 @@ use std::process::{Command, Output};
 use crate::daemons::{HOWDAH, howdah};
 use crate::deploy;
 
-/// As Slurm: the words on each node, each with the node's name and number; a signal is handed on.
+/// As Slurm: the words on each node, each with the node's name and number. Told to stop, it kills them.
 const SRUN: &str = r#"#!/usr/bin/env bash
 pids=
 while [ $# -gt 0 ]; do
     case $1 in
         --ntasks=*) nodes=${1#*=}; shift;;
         --output=*) out=${1#*=}; shift;;
+        --job-name=*) name=${1#*=}; shift;;
         --*) shift;;
         *) break;;
     esac
 done
-trap 'kill -TERM $pids' TERM
+trap 'kill -KILL $pids' TERM
 for n in $(seq 0 $((nodes - 1))); do
     SLURM_NODEID=$n SLURMD_NODENAME=node$n "$@" > "${out//%n/$n}" 2>&1 &
     pids="$pids $!"
 done
+echo "$pids" > "$(dirname "$0")/step.$name"
 for pid in $pids; do wait "$pid" || wait "$pid"; done
+rm "$(dirname "$0")/step.$name"
+"#;
+/// As Slurm: the job's steps that run, and their names.
+const SQUEUE: &str = r#"#!/usr/bin/env bash
+for step in "$(dirname "$0")"/step.*; do [ ! -e "$step" ] || echo "${step##*/} ${step##*.}"; done
+"#;
+/// As Slurm: a signal to the tasks of a step.
+const SCANCEL: &str = r#"#!/usr/bin/env bash
+[ "$1" = --signal=TERM ] && kill -TERM $(cat "$(dirname "$0")/$2")
 "#;
 
 /// As HyperQueue: `submit` answers with the job's number while its tasks run, `job wait` waits for them.
@@ -54,15 +65,17 @@ echo 7
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// A folder with an input and, on the path, a program of this text.
-    fn new(program: &str, text: &str) -> Place {
+    /// A folder with an input and, on the path, programs of these names and texts.
+    fn new(programs: &[(&str, &str)]) -> Place {
         let place = Place(tempfile::tempdir().expect("make a folder"));
         for folder in ["bin", "share", "scratch"] {
             std::fs::create_dir(place.path().join(folder)).expect("make a folder");
         }
-        let path = place.path().join("bin").join(program);
-        std::fs::write(&path, text).expect("write a program");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("make it a program");
+        for (program, text) in programs {
+            let path = place.path().join("bin").join(program);
+            std::fs::write(&path, text).expect("write a program");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("make it a program");
+        }
         std::fs::write(place.path().join("input.txt"), "one two two\n").expect("write the input");
         place
     }
@@ -122,10 +135,12 @@ const JOB: &str = r#""$HOWDAH" submit wordcount --input input.txt --output count
 
 #[test]
 fn a_slurm_job_counts_words_on_a_worker_for_each_node_and_leaves_nothing_running() {
-    let place = Place::new("srun", SRUN);
+    let place = Place::new(&[("srun", SRUN), ("squeue", SQUEUE), ("scancel", SCANCEL)]);
     let slurm = [("SLURM_JOB_ID", "12"), ("SLURM_JOB_NUM_NODES", "2")];
     let output = place.run("slurm/howdah.sbatch", &["bash", "-c", JOB], &slurm);
     place.check(&output, &["worker-0.log", "worker-1.log"]);
+    let log = std::fs::read_to_string(place.path().join("share/howdah-12/worker-0.log")).expect("a log");
+    assert!(log.contains("worker stopped"), "it was killed: {log}");
     // The job's end is the command's.
     let failed = place.run("slurm/howdah.sbatch", &["bash", "-c", "exit 9"], &[("SLURM_JOB_ID", "13"), slurm[1]]);
     assert_eq!(failed.status.code(), Some(9), "{}", String::from_utf8_lossy(&failed.stderr));
@@ -133,7 +148,7 @@ fn a_slurm_job_counts_words_on_a_worker_for_each_node_and_leaves_nothing_running
 
 #[test]
 fn hyperqueues_tasks_become_workers_for_the_time_of_a_command() {
-    let place = Place::new("hq", HQ);
+    let place = Place::new(&[("hq", HQ)]);
     let output = place.run("hyperqueue/howdah.sh", &["2", "bash", "-c", JOB], &[]);
     place.check(&output, &["worker-1.log", "worker-2.log"]);
 }

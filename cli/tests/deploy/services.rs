@@ -1,42 +1,17 @@
 //! The services of the package under a real systemd, which is the first process of namespaces of its own: started, watched,
 //! restarted and stopped as on a machine of a lab.
 
-use std::path::Path;
-
-use crate::layer;
 use crate::package::{package, text};
+use crate::systemd;
 
-/// Has systemd as the first process, with the package's services, what they are ordered after, and `steps.service`, which
-/// does [`STEPS`] and ends everything. None of this machine's own units is seen.
-const BOOT: &str = r#"
-exec 2>&1
+/// The package's services, and what would take them minutes in seconds.
+const SERVICES: &str = r#"
 dpkg --install /package/*.deb > /dev/null
-mount -t proc proc /proc
-mount -t tmpfs none /run
-mount -t sysfs sysfs /sys
-mkdir -p /sys/fs/cgroup
-mount -t cgroup2 none /sys/fs/cgroup || exit 77
-ip link set lo up
-echo lab0 > /etc/hostname
-echo "127.0.0.1 lab0 localhost" > /etc/hosts
-mkdir -p /units /srv/lab
+mkdir -p /srv/lab
 chown howdah /srv/lab
 cp /lib/systemd/system/howdah-master.service /lib/systemd/system/howdah-worker.service /units/
-for name in sysinit basic shutdown network-online remote-fs multi-user system; do
-    printf '[Unit]\nDefaultDependencies=no\n' > "/units/$name.target"
-done
-# Minutes of the unit, seconds of the test.
 mkdir /units/howdah-worker.service.d
 printf '[Service]\nWatchdogSec=12\nRestartSec=1\n' > /units/howdah-worker.service.d/sooner.conf
-printf '[Unit]\nSuccessAction=exit-force\nFailureAction=exit-force\n[Service]\nType=oneshot\nExecStart=/bin/sh -eu /steps.sh\nStandardOutput=file:/out/said\nStandardError=file:/out/said\n' > /units/steps.service
-printf '[Unit]\nDefaultDependencies=no\nWants=steps.service\n' > /units/test.target
-cat > /steps.sh <<'END'
-"#;
-
-const START: &str = r#"
-END
-exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin container=test SYSTEMD_UNIT_PATH=/units \
-    /lib/systemd/systemd --system --unit=test.target --log-target=console --show-status=0
 "#;
 
 /// What an administrator does on that machine, with a line of what is there after each step.
@@ -78,13 +53,7 @@ echo "stopped: $(value master Result)"
 #[test]
 fn the_services_start_are_watched_restarted_and_stopped_by_systemd() {
     let Some(package) = package() else { return };
-    if !Path::new("/lib/systemd/systemd").exists() {
-        crate::permitted::not_tested("the services, as no systemd is installed");
-        return;
-    }
-    let script = [BOOT, STEPS, START].concat();
-    let namespaces = ["--net", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--cgroup"];
-    let Some(output) = layer::run("the services under systemd", &namespaces, package, &script) else { return };
+    let Some(output) = systemd::run("the services under systemd", &[package], SERVICES, STEPS) else { return };
     let said = text(&output);
     assert!(output.status.success(), "{said}");
     for line in [

@@ -1,5 +1,5 @@
-//! Scripts that cannot start because what their first line names is not there: the system says only that something is missing,
-//! of a file that everybody sees.
+//! Scripts, by their first line: those that cannot start because what it names is not there (the system says only that something
+//! is missing, of a file that everybody sees), and those that stand where a program is meant.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -17,6 +17,11 @@ pub fn whose_is_missing(program: &Path, error: &std::io::Error) -> String {
     let missing = named.filter(|interpreter| !Path::new(interpreter).exists());
     let said = |interpreter: String| format!(", whose interpreter `{}` is not here", interpreter.escape_debug());
     missing.map_or_else(String::new, said)
+}
+
+/// Whether a file is there that begins as scripts do.
+pub fn is_script(program: &Path) -> bool {
+    named(program).is_some()
 }
 
 /// The interpreter in a script's first line; a carriage return of another system's belongs to it, as the kernel reads it.
@@ -50,8 +55,9 @@ mod tests {
         assert_eq!(said(missing, ErrorKind::PermissionDenied), "");
         let elsewhere = said("#!/bin/sh\r\necho\r\n", ErrorKind::NotFound);
         assert_eq!(elsewhere, ", whose interpreter `/bin/sh\\r` is not here", "written under Windows");
-        for fine in ["#!/bin/sh\n", "", "#!", "\u{0}\u{1}ELF"] {
+        for (fine, is_one) in [("#!/bin/sh\n", true), ("", false), ("#!", false), ("\u{0}\u{1}ELF", false)] {
             assert_eq!(said(fine, ErrorKind::NotFound), "", "{fine:?}");
+            assert_eq!(is_script(&dir.path().join("map")), is_one, "{fine:?}");
         }
         assert_eq!(whose_is_missing(&dir.path().join("nothing"), &ErrorKind::NotFound.into()), "");
         assert_eq!(whose_is_missing(dir.path(), &ErrorKind::NotFound.into()), "");
