@@ -3,6 +3,9 @@
 //! `cargo xtask interop` installs Ansible beside the Python that `HOWDAH_INTEROP_PYTHON` names; without one the test fails, so that
 //! nobody takes it for passed.
 
+use std::path::Path;
+use std::process::Command;
+
 use crate::package::{package, text};
 use crate::{deploy, systemd};
 
@@ -28,14 +31,21 @@ echo again
 play
 "##;
 
+fn beside(program: &str, name: &str) -> String {
+    Path::new(program).with_file_name(name).display().to_string()
+}
+
 #[test]
 #[ignore = "run by `cargo xtask interop`"]
 fn the_playbook_brings_up_a_master_and_a_worker_and_changes_nothing_the_second_time() {
     let python = std::env::var("HOWDAH_INTEROP_PYTHON").expect("`cargo xtask interop` names the Python of these tests");
     let Some(package) = package() else { return };
-    let program = std::path::Path::new(&python).with_file_name("ansible-playbook");
-    let steps = STEPS.replace("ansible-playbook -i", &format!("{python} {} -i", program.display()));
-    let Some(output) = systemd::run("the playbook", &[package, &deploy()], BEFORE, &steps) else { return };
+    let steps = STEPS.replace("ansible-playbook -i", &format!("{python} {} -i", beside(&python, "ansible-playbook")));
+    // Its environment, and the Python that it is of.
+    let mut look = Command::new(&python);
+    let base = look.args(["-c", "import sys; print(sys.prefix, sys.base_prefix, sep=':', end='')"]).output();
+    let seen = String::from_utf8(base.expect("run Python").stdout).expect("paths");
+    let Some(output) = systemd::run("the playbook", &[package, &deploy()], &seen, BEFORE, &steps) else { return };
     let said = text(&output);
     assert!(output.status.success(), "{said}");
     assert!(said.lines().any(|line| line == "worker: 1"), "{said}");

@@ -53,7 +53,7 @@ echo "stopped: $(value master Result)"
 #[test]
 fn the_services_start_are_watched_restarted_and_stopped_by_systemd() {
     let Some(package) = package() else { return };
-    let Some(output) = systemd::run("the services under systemd", &[package], SERVICES, STEPS) else { return };
+    let Some(output) = systemd::run("the services under systemd", &[package], "", SERVICES, STEPS) else { return };
     let said = text(&output);
     assert!(output.status.success(), "{said}");
     for line in [

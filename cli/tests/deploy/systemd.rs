@@ -31,14 +31,14 @@ exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin container=test SYSTEMD_UNIT_PATH=
     /lib/systemd/systemd --system --unit=test.target --log-target=console --show-status=0
 "#;
 
-/// Starts the machine with what is in `files` in `/package`, does `before` without systemd and then `steps` with it, and returns
+/// Starts the machine with what is in `files` in `/package`, and the folders of `seen` where they are, does `before` without systemd and then `steps` with it, and returns
 /// what they said; `None`, and said, where this machine cannot have one.
-pub(crate) fn run(what: &str, files: &[&Path], before: &str, steps: &str) -> Option<Output> {
+pub(crate) fn run(what: &str, files: &[&Path], seen: &str, before: &str, steps: &str) -> Option<Output> {
     if !Path::new("/lib/systemd/systemd").exists() {
         crate::permitted::not_tested(&format!("{what}, as no systemd is installed"));
         return None;
     }
     let script = [MACHINE, before, "\ncat > /steps.sh <<'END'\n", steps, START].concat();
     let namespaces = ["--net", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--cgroup"];
-    layer::run(what, &namespaces, files, &script)
+    layer::run_seeing(seen, what, &namespaces, files, &script)
 }
