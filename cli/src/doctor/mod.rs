@@ -36,11 +36,10 @@ pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Outcome {
     checks.extend(machine::free_memory());
     let mut probes = Vec::new();
     for path in &args.share {
-        let (check, probe) = share::look(path);
-        checks.push(check);
+        let (found, probe) = share::look(path);
+        checks.extend(found);
         probes.extend(probe);
     }
-    checks.extend(probes.iter().map(Probe::habits));
     cluster(&config, &probes, &mut checks).await;
     let bad = checks.iter().filter(|check| check.problem.is_some()).count();
     if config.output == Format::Json {
@@ -82,8 +81,13 @@ async fn cluster(config: &ClientConfig, probes: &[Probe], checks: &mut Vec<Check
         }
         Err(status) => checks.push(Check::bad("master", "answer", status.message().to_owned(), LOG.to_owned())),
     }
-    let Ok(answer) = client.rpc.list_workers(ListWorkersRequest { all: false }).await else { return };
-    let workers = answer.into_inner().workers;
+    let workers = match client.rpc.list_workers(ListWorkersRequest { all: false }).await {
+        Ok(answer) => answer.into_inner().workers,
+        Err(status) => {
+            checks.push(Check::bad("workers", "list", status.message().to_owned(), LOG.to_owned()));
+            return;
+        }
+    };
     if workers.is_empty() {
         let help = "start one with `howdah worker --master ADDR --dir DIR`".to_owned();
         checks.push(Check::bad("workers", "number", "none has registered".to_owned(), help));

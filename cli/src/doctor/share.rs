@@ -4,6 +4,8 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use howdah_proto::v1;
 use tempfile::NamedTempFile;
@@ -11,6 +13,8 @@ use tempfile::NamedTempFile;
 use super::checks::Check;
 
 const WHAT: &str = "share";
+/// Who does not answer by then hangs; workers wait as long.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A file in the folder, for the workers to see; gone when this is dropped.
 pub(super) struct Probe {
@@ -19,8 +23,32 @@ pub(super) struct Probe {
     text: String,
 }
 
-/// Looks whether the folder is there and can be written, and leaves a probe in it.
-pub(super) fn look(path: &Path) -> (Check, Option<Probe>) {
+/// What was found of a folder, and a probe in it if there is one.
+type Found = (Vec<Check>, Option<Probe>);
+
+/// Looks whether the folder is there and can be written, leaves a probe in it and tries out its file system; waits for none that
+/// hangs.
+pub(super) fn look(path: &Path) -> Found {
+    let own = path.to_owned();
+    within(PATIENCE, path, move || {
+        let (check, probe) = try_to_write(&own);
+        let habits = probe.as_ref().map(Probe::habits);
+        ([check].into_iter().chain(habits).collect(), probe)
+    })
+}
+
+fn within(patience: Duration, path: &Path, look: impl FnOnce() -> Found + Send + 'static) -> Found {
+    let (tell, told) = mpsc::channel();
+    // Nobody can end a call into a file system that hangs; the thread is left to it.
+    std::thread::spawn(move || drop(tell.send(look())));
+    told.recv_timeout(patience).unwrap_or_else(|_| {
+        let problem = format!("this machine's file system does not answer within {} s", patience.as_secs());
+        let help = "look whether the file server runs and the network to it, then mount it anew".to_owned();
+        (vec![Check::bad(&path.display().to_string(), WHAT, problem, help)], None)
+    })
+}
+
+fn try_to_write(path: &Path) -> (Check, Option<Probe>) {
     let of = path.display().to_string();
     let bad = |error: io::Error| {
         let help = "mount it on every machine at this place, writable for the workers' user".to_owned();
@@ -59,7 +87,7 @@ impl Probe {
     }
 
     /// What howdah takes for granted of the file system, tried out in a folder of its own that goes again.
-    pub(super) fn habits(&self) -> Check {
+    fn habits(&self) -> Check {
         let of = self.folder.display().to_string();
         let tried = tempfile::Builder::new().prefix(".howdah-doctor-").tempdir_in(&self.folder);
         let problem = match tried {
@@ -139,13 +167,13 @@ mod tests {
     #[test]
     fn a_folder_is_written_to_and_what_was_tried_is_gone_again() {
         let folder = tempfile::tempdir().unwrap();
-        let (check, probe) = look(folder.path());
-        assert!(check.problem.is_none());
+        let (found, probe) = look(folder.path());
+        let problems: Vec<_> = found.iter().map(|check| check.problem.as_deref()).collect();
+        assert_eq!(problems, [None, None]);
         let probe = probe.unwrap();
         let v1::Share { folder: place, name, text } = probe.wire();
         assert_eq!(fs::read_to_string(Path::new(&place).join(name)).unwrap(), text);
-        let habits = probe.habits();
-        assert_eq!((habits.problem.as_deref(), fs::read_dir(folder.path()).unwrap().count()), (None, 1));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "and nothing else");
         drop(probe);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the probe is gone");
     }
@@ -153,8 +181,22 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_bad() {
         let folder = tempfile::tempdir().unwrap();
-        let (check, probe) = look(&folder.path().join("nothing"));
+        let (found, probe) = look(&folder.path().join("nothing"));
+        let [check] = found.as_slice() else { panic!("{found:?}") };
         assert!(check.problem.is_some() && !check.help.is_empty() && probe.is_none());
+    }
+
+    #[test]
+    fn a_folder_that_hangs_is_not_waited_for() {
+        let (hold, held) = mpsc::channel::<()>();
+        let hangs = move || {
+            let _ = held.recv();
+            (Vec::new(), None)
+        };
+        let (found, probe) = within(Duration::from_millis(20), Path::new("/share"), hangs);
+        assert!(probe.is_none());
+        assert_eq!(found[0].problem.as_deref(), Some("this machine's file system does not answer within 0 s"));
+        drop(hold);
     }
 
     #[test]

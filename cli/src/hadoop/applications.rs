@@ -21,7 +21,7 @@ const UNKNOWN: u8 = 255;
 
 /// Runs one of its verbs.
 pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
-    let generic = super::options::generic(&mut site, words, &[])?;
+    let generic = super::options::generic(&mut site, words, &[])?.without_files("application")?;
     let words: Vec<&str> = generic.rest.iter().map(String::as_str).collect();
     let wrong = || Failure::usage(format!("application {}: not supported here", words.join(" "))).help(USAGE);
     let mut client = site.connect().await?;

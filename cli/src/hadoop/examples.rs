@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::job::view::now_ms;
 
 /// Those that there are, and how they are called.
-const USAGE: &str = "wordcount IN… OUT | grep IN OUT REGEX | sort [-r N] IN OUT | teragen ROWS OUT | terasort IN OUT | \
+const USAGE: &str = "wordcount IN… OUT | grep IN OUT REGEX [GROUP] | sort [-r N] IN OUT | teragen ROWS OUT | terasort IN OUT | \
     teravalidate OUT REPORT | pi MAPS POINTS | sleep [-m N] [-r N] [-mt TIME] [-rt TIME] | randomtextwriter OUT";
 /// Options of the examples that take a value.
 const VALUED: &[&str] = &["-r", "-m", "-mt", "-rt"];
@@ -22,7 +22,7 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
     if name == "pi" {
         return pi(site, rest).await;
     }
-    let generic = options::generic(&mut site, rest, VALUED)?;
+    let generic = options::generic(&mut site, rest, VALUED)?.without_files(name)?;
     let (app, mut request) = request(&site, name, &generic.rest)?;
     let given = std::mem::take(&mut request.properties);
     request.properties = generic.properties;
@@ -44,7 +44,7 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
 
 /// `pi`, whose answer the client prints, with a directory that is there for the time of it.
 async fn pi(mut site: Site, words: &[&str]) -> Ended {
-    let generic = options::generic(&mut site, words, &[])?;
+    let generic = options::generic(&mut site, words, &[])?.without_files("pi")?;
     let wrong = || Failure::usage("pi: expected a number of maps and of points of each").help(USAGE);
     let [maps, points] = generic.rest.as_slice() else { return Err(wrong()) };
     let (Ok(maps @ 1..), Ok(points @ 1..)) = (maps.parse::<u32>(), points.parse::<u64>()) else { return Err(wrong()) };
@@ -103,10 +103,10 @@ fn request(site: &Site, name: &str, words: &[String]) -> Outcome<(&'static str, 
             request.output = Some(path(output)?);
             "wordcount"
         }
-        ("grep", [text, output, expression]) => {
+        ("grep", [text, output, asked @ ..]) if (1..=2).contains(&asked.len()) => {
             request.inputs = vec![path(text)?];
             request.output = Some(path(output)?);
-            request.args = vec![expression.clone()];
+            request.args = asked.to_vec();
             "grep"
         }
         ("sort" | "terasort" | "teravalidate", [text, output]) => {
@@ -178,15 +178,21 @@ mod tests {
         assert_eq!(request.n_reduces, Some(3));
         let (_, request) = asked(&["teragen", "10k", "/o"]).expect("good");
         assert_eq!(request.properties["mapreduce.terasort.num-rows"], "10000");
+        let (_, request) = asked(&["grep", "/a", "/o", "a(b)c", "1"]).expect("good");
+        assert_eq!(request.args, ["a(b)c", "1"]);
         let (_, request) = asked(&["sleep", "-m", "2", "-mt", "5"]).expect("good");
         assert_eq!(request.args, ["-m", "2", "-mt", "5"]);
     }
 
     #[test]
     fn examples_that_are_not_there_are_refused_by_name() {
-        for words in
-            [&["join", "2", "3"][..], &["sort", "-m", "3", "/a", "/b"], &["teragen", "x", "/o"], &["grep", "/a"]]
-        {
+        for words in [
+            &["join", "2", "3"][..],
+            &["sort", "-m", "3", "/a", "/b"],
+            &["teragen", "x", "/o"],
+            &["grep", "/a"],
+            &["grep", "/a", "/o", "x", "0", "y"],
+        ] {
             let said = asked(words).expect_err("refused").to_string();
             assert!(said.contains(words[0]), "{said}");
         }

@@ -29,10 +29,10 @@ pub(super) async fn run(site: Site, words: &[&str]) -> Ended {
     };
     if name.contains("streaming") {
         streaming::run(site, rest).await
-    } else if name.contains("examples") {
+    } else if name.contains("examples") || name.contains("jobclient") {
         examples::run(site, rest).await
     } else {
         Err(Failure::usage(format!("hadoop jar: {jar}: Java programs do not run here"))
-            .help("expected the jar of Hadoop Streaming or of Hadoop's examples, by its name"))
+            .help("expected the jar of Hadoop Streaming, of Hadoop's examples or of its job client's tests (`sleep`), by its name"))
     }
 }

@@ -21,7 +21,7 @@ const USAGE: &str = "mapred job -list [all] | -status JOB | -counter JOB GROUP N
 const UNKNOWN: u8 = 255;
 
 pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
-    let generic = super::options::generic(&mut site, words, &[])?;
+    let generic = super::options::generic(&mut site, words, &[])?.without_files("job")?;
     let words: Vec<&str> = generic.rest.iter().map(String::as_str).collect();
     let mut client = site.connect().await?;
     match words.as_slice() {

@@ -56,7 +56,7 @@ fn run(words: &[String]) -> Ended {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["hadoop" | "mapred" | "yarn" | "hdfs", "version" | "-version" | "--version"] => version(),
-        ["hadoop", "fs", rest @ ..] | ["hdfs", "dfs", rest @ ..] => files::run(&Site::read()?, rest),
+        ["hadoop", "fs", rest @ ..] | ["hdfs", "dfs", rest @ ..] => files::run(Site::read()?, rest),
         ["hadoop" | "yarn", "jar", rest @ ..] => wait(jar::run(Site::read()?, rest)),
         ["mapred", "streaming", rest @ ..] => wait(streaming::run(Site::read()?, rest)),
         ["hadoop" | "mapred", "job", rest @ ..] => wait(jobs::run(Site::read()?, rest)),

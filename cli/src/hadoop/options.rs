@@ -7,7 +7,7 @@ use howdah_core::schedulers::hadoop_xml;
 
 use super::log4j;
 use super::paths::FileSystem;
-use super::site::Site;
+use super::site::{DEFAULT_FS, Site};
 use crate::failure::{Failure, Outcome};
 use crate::local::cannot;
 
@@ -21,6 +21,33 @@ pub(super) struct Generic {
     pub(super) archives: Vec<String>,
     /// All other words.
     pub(super) rest: Vec<String>,
+}
+
+impl Generic {
+    /// Refuses files where nothing runs that they could go to.
+    ///
+    /// # Errors
+    /// Names the option.
+    pub(super) fn without_files(self, of: &str) -> Outcome<Generic> {
+        let given = [("-files", &self.files), ("-archives", &self.archives)];
+        if let Some((option, list)) = given.into_iter().find(|(_, list)| !list.is_empty()) {
+            return Err(Failure::usage(format!("{of}: {option} {}: not supported here", list.join(","))));
+        }
+        Ok(self)
+    }
+}
+
+/// How many of the first words are generic options with their values: of `hadoop fs`, whose verbs have options of their own.
+pub(super) fn leading(words: &[&str]) -> usize {
+    let mut n = 0;
+    while let Some(word) = words.get(n) {
+        n += match *word {
+            "-D" | "-conf" | "-fs" | "-jt" | "-files" | "-archives" | "-libjars" => 2,
+            word if word.strip_prefix("-D").is_some_and(|pair| pair.contains('=')) => 1,
+            _ => break,
+        };
+    }
+    n.min(words.len())
 }
 
 /// Takes the generic options out of `words`; `-fs` and `-jt` change the site. `value_of` says which other options take
@@ -39,12 +66,7 @@ pub(super) fn generic(site: &mut Site, words: &[&str], value_of: &[&str]) -> Out
                     .map_err(|problem| Failure::usage(format!("{}: {problem}", path.display())))?;
                 generic.properties.extend(read.into_iter().map(|property| (property.name, property.value)));
             }
-            "-fs" => {
-                let (default, root) = (value()?, site.properties.get(super::site::FS_ROOT).map(Into::into));
-                let user = crate::caller::user();
-                site.file_system = FileSystem::new(default, root, &user)
-                    .map_err(|problem| Failure::usage(format!("-fs {default}: {problem}")))?;
-            }
+            "-fs" => set_default(site, "-fs ", value()?)?,
             "-jt" => site.master = Some(value()?.to_owned()),
             "-files" => generic.files.extend(value()?.split(',').map(str::to_owned)),
             "-archives" => generic.archives.extend(value()?.split(',').map(str::to_owned)),
@@ -65,7 +87,23 @@ pub(super) fn generic(site: &mut Site, words: &[&str], value_of: &[&str]) -> Out
             }
         }
     }
+    // Of files, Hadoop takes the default file system of `-D` as it does that of `-fs`.
+    let defined = DEFAULT_FS.iter().find_map(|key| {
+        let of_site = site.properties.get(*key);
+        generic.properties.get(*key).filter(|value| of_site != Some(*value)).map(|value| (*key, value.clone()))
+    });
+    if let Some((key, value)) = defined {
+        set_default(site, &format!("-D {key}="), &value)?;
+    }
     Ok(generic)
+}
+
+/// Another default file system, as `option` says.
+fn set_default(site: &mut Site, option: &str, default: &str) -> Outcome<()> {
+    let root = site.properties.get(super::site::FS_ROOT).map(Into::into);
+    site.file_system = FileSystem::new(default, root, &crate::caller::user())
+        .map_err(|problem| Failure::usage(format!("{option}{default}: {problem}")))?;
+    Ok(())
 }
 
 fn define(properties: &mut BTreeMap<String, String>, pair: &str) -> Outcome<()> {
@@ -105,6 +143,24 @@ mod tests {
         assert_eq!(generic.files, ["x", "y#z"]);
         assert_eq!((generic.properties["a"].as_str(), generic.properties["b"].as_str()), ("1", " c=d"));
         assert_eq!(site.master.as_deref(), Some("h:1"));
+    }
+
+    #[test]
+    fn generic_options_before_a_verb_are_told_from_the_verbs_own() {
+        assert_eq!(leading(&["-D", "a=b", "-Dc=d", "-fs", "file:///", "-ls", "-D"]), 5);
+        assert_eq!(leading(&["-ls", "-D", "a=b"]), 0);
+        assert_eq!(leading(&["-D"]), 1);
+        let mut site = site();
+        generic(&mut site, &["-D", "fs.defaultFS=file:///"], &[]).expect("good");
+        assert_eq!(site.file_system.local("/x").expect("a path"), Path::new("/x"));
+    }
+
+    #[test]
+    fn files_are_refused_where_they_go_nowhere() {
+        let with = |words: &[&str]| generic(&mut site(), words, &[]).expect("good").without_files("pi");
+        assert_eq!(with(&["-D", "a=b"]).expect("no files").properties["a"], "b");
+        let said = with(&["-archives", "a.tgz,b.zip"]).expect_err("refused").to_string();
+        assert!(said.contains("pi: -archives a.tgz,b.zip: not supported here"), "{said}");
     }
 
     #[test]

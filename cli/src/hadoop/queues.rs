@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 const USAGE: &str = "mapred queue -list | -info QUEUE [-showJobs]";
 
 pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
-    let generic = super::options::generic(&mut site, words, &[])?;
+    let generic = super::options::generic(&mut site, words, &[])?.without_files("queue")?;
     let words: Vec<&str> = generic.rest.iter().map(String::as_str).collect();
     let mut client = site.connect().await?;
     let (wanted, with_jobs) = match words.as_slice() {

@@ -29,7 +29,7 @@ pub(super) const MASTER: &str = "mapred.job.tracker";
 /// In the order in which Hadoop reads them: later ones win.
 pub(super) const FILES: [&str; 4] = ["core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml"];
 /// Names of the default file system, the present one last.
-const DEFAULT_FS: [&str; 2] = ["fs.default.name", "fs.defaultFS"];
+pub(super) const DEFAULT_FS: [&str; 2] = ["fs.default.name", "fs.defaultFS"];
 
 /// The configuration of one call.
 #[derive(Clone, Debug)]

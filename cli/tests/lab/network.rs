@@ -37,6 +37,28 @@ fn the_newer_kind_of_address_alone_is_enough() {
 
 #[test]
 #[ignore = "run by `cargo xtask lab`"]
+fn a_worker_that_speaks_to_its_master_over_loopback_is_fetched_from_by_others() {
+    inside("network::a_worker_that_speaks_to_its_master_over_loopback_is_fetched_from_by_others", |lab| {
+        let mut lab = lab.machines(Kind::V4, &[]);
+        let [master, worker] = ["master", "worker-lab0"].map(|dir| lab.path(dir).display().to_string());
+        lab.daemon("lab0", &["master", "--as-root", "--listen", "0.0.0.0:9001", "--dir", &master]);
+        wait_for("the master to listen", || lab.path("master/access.json").exists().then_some(()));
+        let beside = ["worker", "--as-root", "--master", "127.0.0.1:9001", "--name", "lab0", "--dir", &worker];
+        lab.daemon("lab0", &beside);
+        lab.workers(&["lab1"]);
+        lab.wait_state(&["lab0", "lab1"], "LIVE");
+        let worker = lab.worker("lab0").expect("it is listed");
+        let address = worker["http_address"].as_str().expect("an address").to_owned();
+        assert!(address.starts_with(&format!("{}:", lab.address("lab0"))), "{address}");
+        let job = lab.count_words("out", 2_000);
+        let attempts = lab.attempts(job["job"].as_str().expect("a job"));
+        assert!(attempts.iter().all(|attempt| attempt["state"] == "SUCCEEDED"), "{attempts:?}");
+        assert!(attempts.iter().any(|attempt| attempt["worker"] == "lab0"), "{attempts:?}");
+    });
+}
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
 fn a_worker_that_started_before_its_network_is_fetched_from_all_the_same() {
     inside("network::a_worker_that_started_before_its_network_is_fetched_from_all_the_same", |lab| {
         let mut lab = lab.machines(Kind::V4, &["lab2"]);

@@ -207,3 +207,20 @@ fn a_share_that_tells_late_of_what_is_new_is_waited_for_a_moment() {
         assert!(lab.desk(&["worker", "list"]).contains("this machine does not see `"));
     });
 }
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
+fn the_doctor_says_which_share_of_its_own_machine_answers_nobody() {
+    let name = "silent_shares::the_doctor_says_which_share_of_its_own_machine_answers_nobody";
+    inside_with_file_systems(name, |lab| {
+        let lab = started(lab, &["desk"]);
+        lab.network_share("desk").set(Mood::Hangs);
+        let output = lab.at_desk(&["doctor", "--share", &lab.shared("")]);
+        lab.network_share("desk").set(Mood::Well);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("this machine's file system does not answer within 10 s"), "{said}");
+        // All else is looked at.
+        assert!(said.lines().any(|line| line.starts_with("lab2")), "{said}");
+    });
+}

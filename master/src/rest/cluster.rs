@@ -33,9 +33,9 @@ pub(super) fn metrics(view: &View) -> Value {
     let cluster = &view.cluster;
     let in_state = |state: &str| view.jobs.iter().filter(|job| states(job)[0] == state).count();
     let ended = |state: &str| view.jobs.iter().filter(|job| job.state == state).count();
-    let workers = |state: &str| view.workers.iter().filter(|worker| worker.state == state).count();
+    let in_node_state = |state: &str| view.workers.iter().filter(|worker| node_state(worker) == state).count();
     let (slots, used) = (cluster.map_slots + cluster.reduce_slots, cluster.maps_running + cluster.reduces_running);
-    let memory_mb: u64 = view.workers.iter().filter(|worker| worker.state != "LOST").map(free_mb).sum();
+    let memory_mb: u64 = view.workers.iter().filter(|worker| !is_gone(node_state(worker))).map(free_mb).sum();
     json!({ "clusterMetrics": {
         "appsSubmitted": view.jobs.len(), "appsCompleted": ended("SUCCEEDED"), "appsPending": in_state("ACCEPTED"),
         "appsRunning": in_state("RUNNING"), "appsFailed": ended("FAILED"), "appsKilled": ended("KILLED"),
@@ -43,8 +43,10 @@ pub(super) fn metrics(view: &View) -> Value {
         "reservedVirtualCores": 0, "availableVirtualCores": slots.saturating_sub(used), "allocatedVirtualCores": used,
         "totalVirtualCores": slots, "containersAllocated": used, "containersReserved": 0,
         "containersPending": view.jobs.iter().map(pending).sum::<u32>(), "totalNodes": view.workers.len(),
-        "activeNodes": workers("LIVE"), "lostNodes": workers("LOST"), "unhealthyNodes": workers("BLACKLISTED"),
-        "decommissioningNodes": workers("DRAINING"), "decommissionedNodes": 0, "rebootedNodes": 0, "shutdownNodes": 0,
+        "activeNodes": in_node_state("RUNNING"), "lostNodes": in_node_state("LOST"),
+        "unhealthyNodes": in_node_state("UNHEALTHY"),
+        "decommissioningNodes": in_node_state("DECOMMISSIONING"), "decommissionedNodes": 0, "rebootedNodes": 0,
+        "shutdownNodes": in_node_state("SHUTDOWN"),
     } })
 }
 
@@ -267,11 +269,19 @@ fn free_mb(worker: &WorkerInfo) -> u64 {
 
 fn node_state(worker: &WorkerInfo) -> &'static str {
     match worker.state.as_str() {
-        "LIVE" => "RUNNING",
+        // One whose heartbeats are late is still a node, until it is given up.
+        "LIVE" | "SILENT" => "RUNNING",
         "DRAINING" => "DECOMMISSIONING",
-        "BLACKLISTED" => "UNHEALTHY",
+        // As of nodes whose disks a NodeManager's health check finds full.
+        "BLACKLISTED" | "LOW_DISK" | "UNREACHABLE" => "UNHEALTHY",
+        "STOPPED" => "SHUTDOWN",
         _ => "LOST",
     }
+}
+
+/// Whether a node in this state is none any more.
+fn is_gone(state: &str) -> bool {
+    ["LOST", "SHUTDOWN"].contains(&state)
 }
 
 pub(super) fn node(worker: &WorkerInfo) -> Value {
@@ -289,11 +299,11 @@ pub(super) fn node(worker: &WorkerInfo) -> Value {
 }
 
 pub(super) fn nodes(workers: &[WorkerInfo], query: &Query) -> Answer {
-    // Lost ones only when they are asked for, as in Hadoop.
+    // Those that are gone only when they are asked for, as in Hadoop.
     let default = query.get("states").is_none();
     let wanted = workers.iter().filter(|worker| {
         let state = node_state(worker);
-        if default { state != "LOST" } else { query.allows(&["states"], state) }
+        if default { !is_gone(state) } else { query.allows(&["states"], state) }
     });
     let found: Vec<Value> = wanted.map(node).collect();
     Ok(if found.is_empty() { json!({ "nodes": null }) } else { json!({ "nodes": { "node": found } }) })

@@ -58,15 +58,21 @@ pub(super) fn note_build(request: &v1::RegisterRequest) {
     }
 }
 
-/// The worker's address as others get it, from what it said and where its connection comes from.
-pub(super) async fn address(request: &v1::RegisterRequest, peer: Option<IpAddr>) -> Result<String, Status> {
+/// The worker's address as others get it, from what it said and where its connection comes from. One that speaks over loopback is
+/// on this machine, which others get at where `own` says, if it knows.
+pub(super) async fn address(
+    request: &v1::RegisterRequest,
+    peer: Option<IpAddr>,
+    own: impl FnOnce() -> Option<IpAddr>,
+) -> Result<String, Status> {
     let said = request.http_address.as_str();
     // Without a network, as in tests of this service alone, there is nothing to compare with.
     let Some(peer) = peer.map(|peer| peer.to_canonical()) else { return Ok(said.to_owned()) };
     if let Some(port) = said.strip_prefix(':') {
         let port =
             port.parse().map_err(|_| refuse(format!("HTTP address `{said}`: expected a port after the colon")))?;
-        return Ok(SocketAddr::new(peer, port).to_string());
+        let own = if peer.is_loopback() { own() } else { None };
+        return Ok(SocketAddr::new(own.unwrap_or(peer), port).to_string());
     }
     let parsed: HostPort = said.parse().map_err(|error| refuse(format!("HTTP address {error}")))?;
     if parsed.port.is_none() {
@@ -123,8 +129,25 @@ mod tests {
     }
 
     async fn check(http_address: &str, advertised: bool, peer: &str) -> Result<String, String> {
-        let peer = Some(peer.parse().unwrap());
-        address(&said(http_address, advertised), peer).await.map_err(|status| status.message().to_owned())
+        check_on(None, http_address, advertised, peer).await
+    }
+
+    async fn check_on(own: Option<&str>, http_address: &str, advertised: bool, peer: &str) -> Result<String, String> {
+        let (peer, own) = (Some(peer.parse().unwrap()), own.map(|own| own.parse().unwrap()));
+        address(&said(http_address, advertised), peer, || own).await.map_err(|status| status.message().to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_worker_beside_its_master_is_where_others_get_at_the_machine() {
+        let own = Some("10.0.0.9");
+        assert_eq!(check_on(own, ":50060", false, "127.0.0.1").await.unwrap(), "10.0.0.9:50060");
+        assert_eq!(check_on(own, ":50060", false, "::1").await.unwrap(), "10.0.0.9:50060");
+        assert_eq!(check_on(own, ":50060", false, "10.0.0.3").await.unwrap(), "10.0.0.3:50060", "it is elsewhere");
+        assert_eq!(
+            check_on(own, "127.0.0.1:1", false, "127.0.0.1").await.unwrap(),
+            "127.0.0.1:1",
+            "it serves there alone"
+        );
     }
 
     #[tokio::test]

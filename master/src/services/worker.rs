@@ -6,6 +6,7 @@ use std::time::Duration;
 use howdah_core::job::{JobId, WorkerId};
 use howdah_core::tracker::{Input, Rejection, Report};
 use howdah_proto::connections::Peer;
+use howdah_proto::names::HostPort;
 use howdah_proto::v1;
 use howdah_proto::v1::worker_service_server::WorkerService;
 use howdah_proto::{PROTOCOL, build, convert};
@@ -15,7 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::connections::streaming;
-use super::{SharedRef, meeting, names, status};
+use super::{SharedRef, meeting, names, own_machine, status};
 use crate::engine::{Beat, Caller, CoreError, Message, Registered};
 use crate::reach;
 use crate::tables::{PageVitals, extras};
@@ -52,7 +53,10 @@ impl WorkerService for WorkerApi {
         for (what, text) in [("name", &request.name), ("host", &request.host), ("rack", &request.rack)] {
             names::check(&format!("worker's {what}"), text, names::MAX_WORKER_NAME_BYTES)?;
         }
-        request.http_address = meeting::address(&request, from.address).await?;
+        // Where nobody but this machine gets at the master, all workers are here, too.
+        let others = HostPort::others_reach(&self.0.config.listen);
+        let own = || if others { own_machine::address_for_others() } else { None };
+        request.http_address = meeting::address(&request, from.address, own).await?;
         meeting::note_build(&request);
         let is_of_this_cluster = met.is_none_or(|met| self.0.start.is_of_one_cluster_with(&met));
         if request.kept_of_cluster != self.0.cluster.0 || !is_of_this_cluster {

@@ -31,10 +31,10 @@ fn read_hosts(answer: &str) -> Vec<IpAddr> {
     found
 }
 
-/// The line of a user, if the machine's name service knows one.
-pub(super) fn user_line(uid: u32) -> Option<String> {
+/// The line of an id in a database, such as `passwd`, if the machine's name service knows one.
+pub(super) fn line(database: &str, id: u32) -> Option<String> {
     let mut command = Command::new("getent");
-    command.args(["passwd", &uid.to_string()]);
+    command.args([database, &id.to_string()]);
     let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().ok()?;
     let until = Instant::now() + PATIENCE;
     let status = loop {

@@ -14,7 +14,7 @@ mod users;
 
 pub use self::error::NameError;
 pub use host_port::{HostPort, HostPortError};
-pub use users::user_name;
+pub use users::{group_name, user_name};
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! A user's name: from `/etc/passwd`, else from the machine's name service, asked as a program.
+//! Names of users and groups: from `/etc/passwd` and `/etc/group`, else from the machine's name service, asked as a program.
 
 use std::fmt;
 
@@ -7,8 +7,17 @@ use crate::v1::User;
 
 /// The name of an account, if anybody knows one.
 pub fn user_name(uid: u32) -> Option<String> {
-    let text = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    name_in(&text, uid).or_else(|| name_in(&getent::user_line(uid)?, uid))
+    name_of("/etc/passwd", "passwd", uid)
+}
+
+/// The name of a group, likewise.
+pub fn group_name(gid: u32) -> Option<String> {
+    name_of("/etc/group", "group", gid)
+}
+
+fn name_of(file: &str, database: &str, id: u32) -> Option<String> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    name_in(&text, id).or_else(|| name_in(&getent::line(database, id)?, id))
 }
 
 impl User {
@@ -26,13 +35,13 @@ impl fmt::Display for User {
     }
 }
 
-/// Lines are `name:password:uid:…`.
-fn name_in(text: &str, uid: u32) -> Option<String> {
+/// Lines are `name:password:ID:…`.
+fn name_in(text: &str, id: u32) -> Option<String> {
     text.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next()?;
         let own: u32 = fields.nth(1)?.parse().ok()?;
-        (own == uid && !name.is_empty()).then(|| name.to_owned())
+        (own == id && !name.is_empty()).then(|| name.to_owned())
     })
 }
 
@@ -53,5 +62,7 @@ mod tests {
     fn a_number_that_nobody_has_has_no_name() {
         assert_eq!(user_name(0).as_deref(), Some("root"));
         assert_eq!(user_name(3_999_999_999), None);
+        assert_eq!(group_name(0).as_deref(), Some("root"));
+        assert_eq!(group_name(3_999_999_999), None);
     }
 }

@@ -149,20 +149,23 @@ fn a_command_that_stops_reading_early_fails_only_when_much_is_left() {
 fn separators_and_partition_fields_follow_their_properties() {
     let place = Place::new();
     place.write("in", "a.1.x\nb.1.y\na.2.z\nb.2.w\n");
-    let how = Run {
-        n_reduces: Some(2),
-        properties: &[
-            ("stream.map.output.field.separator", "."),
-            ("stream.num.map.output.key.fields", "2"),
-            ("map.output.key.field.separator", "."),
-            ("num.key.fields.for.partition", "1"),
-        ],
-        ..Run::default()
+    let options = [
+        ("stream.map.output.field.separator", "."),
+        ("stream.num.map.output.key.fields", "2"),
+        ("map.output.key.field.separator", "."),
+        ("num.key.fields.for.partition", "1"),
+    ];
+    let parts = |out: &str, properties: &[(&str, &str)]| {
+        let how = Run { n_reduces: Some(2), properties, ..Run::default() };
+        let done = run_with("streaming", place.request("in", out, &["--mapper", "cat"]), how).expect("fields");
+        done.parts.iter().map(|part| std::fs::read_to_string(part).expect("a part")).collect::<Vec<String>>()
     };
-    let done = run_with("streaming", place.request("in", "out", &["--mapper", "cat"]), how).expect("fields");
-    let parts: Vec<String> = done.parts.iter().map(|part| std::fs::read_to_string(part).expect("a part")).collect();
+    let class = ("mapred.partitioner.class", "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner");
     // The hash of a single byte is the byte: `a` is odd, `b` even.
-    assert_eq!(parts, ["b.1\ty\nb.2\tw\n", "a.1\tx\na.2\tz\n"]);
+    assert_eq!(parts("out", &[&options[..], &[class]].concat()), ["b.1\ty\nb.2\tw\n", "a.1\tx\na.2\tz\n"]);
+    // By their whole keys, as nobody asked for that partitioner.
+    let whole = parts("whole", &options);
+    assert!(whole.iter().all(|part| part.contains('a') && part.contains('b')), "{whole:?}");
 }
 
 #[test]

@@ -65,14 +65,13 @@ pub(super) fn put(shell: &mut Shell<'_>) -> Done {
     let mut operands = shell.operands(1)?;
     let target = if operands.len() > 1 { operands.pop().unwrap_or_default() } else { String::new() };
     let target = shell.site.file_system.named(&target)?;
-    let (forced, moves) = (shell.has("f"), shell.verb == "moveFromLocal");
+    let (how, moves) = (How::of(shell), shell.verb == "moveFromLocal");
     for operand in &operands {
         let source = local(operand);
         let done = if operand == "-" {
-            free(&target, forced)
-                .and_then(|()| write(&target, |file| io::copy(&mut io::stdin().lock(), file).map(drop)))
+            free(&target, how).and_then(|()| write(&target, |file| io::copy(&mut io::stdin().lock(), file).map(drop)))
         } else {
-            place(&target, &source, operands.len()).and_then(|to| tree(&source, &to, forced))
+            place(&target, &source, operands.len()).and_then(|to| tree(&source, &to, how))
         };
         if let Err(problem) = done {
             shell.complain(&problem);
@@ -107,9 +106,9 @@ pub(super) fn copy(shell: &mut Shell<'_>) -> Done {
 }
 
 fn between(shell: &mut Shell<'_>, sources: &[String], target: &Named) -> Done {
-    let forced = shell.has("f");
+    let how = How::of(shell);
     let n = sources.len() + usize::from(sources.iter().any(|source| source.contains(['*', '?', '[', '{'])));
-    shell.each_of(sources, |_, named, _| place(target, named, n).and_then(|to| tree(named, &to, forced)))
+    shell.each_of(sources, |_, named, _| place(target, named, n).and_then(|to| tree(named, &to, how)))
 }
 
 /// `-getmerge [-nl] SOURCE… FILE`: the files of directories one after the other.
@@ -153,27 +152,56 @@ pub(super) fn append(shell: &mut Shell<'_>) -> Done {
     Ok(())
 }
 
-fn free(to: &Named, forced: bool) -> Done {
-    if to.local.exists() && !forced { Err(Problem(format!("`{}': File exists", to.shown))) } else { Ok(()) }
+/// What the options of a copy say.
+#[derive(Clone, Copy)]
+struct How {
+    /// `-f`: what is there is replaced.
+    forced: bool,
+    /// `-p`: times and permissions go along.
+    keeps: bool,
+}
+
+impl How {
+    fn of(shell: &Shell<'_>) -> How {
+        How { forced: shell.has("f"), keeps: shell.has("p") }
+    }
+}
+
+fn free(to: &Named, how: How) -> Done {
+    if to.local.exists() && !how.forced { Err(Problem(format!("`{}': File exists", to.shown))) } else { Ok(()) }
 }
 
 /// Copies a file, or a directory with all that is in it.
-fn tree(from: &Named, to: &Named, forced: bool) -> Done {
+fn tree(from: &Named, to: &Named, how: How) -> Done {
     let metadata = fs::metadata(&from.local).map_err(|error| said(&from.shown, &error))?;
     if !metadata.is_dir() {
-        free(to, forced)?;
-        return write(to, |file| io::copy(&mut File::open(&from.local)?, file).map(drop));
+        free(to, how)?;
+        write(to, |file| io::copy(&mut File::open(&from.local)?, file).map(drop))?;
+        return keep(to, &metadata, how);
     }
     if inside(&to.local, &from.local) {
         return Err(Problem(format!("`{}' to `{}': is a subdirectory of itself", from.shown, to.shown)));
     }
-    free(to, forced)?;
+    free(to, how)?;
     fs::create_dir_all(&to.local).map_err(|error| said(&to.shown, &error))?;
     for entry in entries(from)? {
         let name = entry.local.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        tree(&entry, &to.child(&name), forced)?;
+        tree(&entry, &to.child(&name), how)?;
     }
-    Ok(())
+    keep(to, &metadata, how)
+}
+
+/// Gives a copy the times and permissions of what it is of, if it is to have them.
+fn keep(to: &Named, of: &fs::Metadata, how: How) -> Done {
+    if !how.keeps {
+        return Ok(());
+    }
+    let times = || {
+        let times = fs::FileTimes::new().set_modified(of.modified()?).set_accessed(of.accessed()?);
+        File::open(&to.local)?.set_times(times)
+    };
+    let kept = times().and_then(|()| fs::set_permissions(&to.local, of.permissions()));
+    kept.map_err(|error| said(&to.shown, &error))
 }
 
 fn inside(path: &Path, directory: &Path) -> bool {
@@ -198,5 +226,5 @@ fn write(to: &Named, content: impl FnOnce(&mut File) -> io::Result<()>) -> Done 
 pub(in crate::hadoop) fn upload(file_system: &FileSystem, from: &Path, to: &Path) -> io::Result<()> {
     let to = Named { shown: file_system.uri(to), local: to.to_owned() };
     let from = Named { shown: from.display().to_string(), local: from.to_owned() };
-    tree(&from, &to, false).map_err(|problem| io::Error::other(problem.0))
+    tree(&from, &to, How { forced: false, keeps: false }).map_err(|problem| io::Error::other(problem.0))
 }

@@ -7,6 +7,7 @@ mod copy;
 mod hdfs;
 mod list;
 mod options;
+mod owners;
 mod remove;
 mod shell;
 mod show;
@@ -37,8 +38,8 @@ const VERBS: &[Row] = &[
     ("copyFromLocal", &["f", "p"], copy::put),
     ("moveFromLocal", &[], copy::put),
     ("appendToFile", &[], copy::append),
-    ("get", &["f", "p", "ignoreCrc", "crc"], copy::get),
-    ("copyToLocal", &["f", "p", "ignoreCrc", "crc"], copy::get),
+    ("get", &["f", "p", "ignoreCrc"], copy::get),
+    ("copyToLocal", &["f", "p", "ignoreCrc"], copy::get),
     ("getmerge", &["nl", "skip-empty-file"], copy::merge),
     ("cp", &["f", "p"], copy::copy),
     ("mv", &[], remove::rename),
@@ -59,8 +60,11 @@ const VERBS: &[Row] = &[
     ("chgrp", &["R"], status::change_owner),
 ];
 
-/// Runs `hadoop fs -VERB …`.
-pub(super) fn run(site: &Site, words: &[&str]) -> Ended {
+/// Runs `hadoop fs [GENERIC OPTIONS] -VERB …`.
+pub(super) fn run(mut site: Site, words: &[&str]) -> Ended {
+    let (generic, words) = words.split_at(super::options::leading(words));
+    super::options::generic(&mut site, generic, &[])?.without_files("hadoop fs")?;
+    let site = &site;
     let Some((word, rest)) = words.split_first() else {
         return Err(Failure::usage("hadoop fs: no verb was given").help(known()));
     };

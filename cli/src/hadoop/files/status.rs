@@ -4,6 +4,7 @@ use std::fs::{Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::super::paths::Named;
+use super::owners;
 use super::shell::{Done, Problem, Shell, said, walk};
 
 /// A file as listings show it.
@@ -21,13 +22,12 @@ pub(super) struct Described {
 impl Described {
     pub(super) fn of(metadata: &Metadata) -> Described {
         let (uid, gid) = (metadata.uid(), metadata.gid());
-        let owner = nix::unistd::User::from_uid(uid.into()).ok().flatten().map(|user| user.name);
-        let group = nix::unistd::Group::from_gid(gid.into()).ok().flatten().map(|group| group.name);
+        let (owner, group) = (owners::user(uid), owners::group(gid));
         Described {
             is_dir: metadata.is_dir(),
             bits: metadata.mode(),
-            owner: owner.unwrap_or_else(|| uid.to_string()),
-            group: group.unwrap_or_else(|| gid.to_string()),
+            owner,
+            group,
             bytes: if metadata.is_dir() { 0 } else { metadata.len() },
             minute: minute(jiff::Timestamp::from_second(metadata.mtime())),
         }

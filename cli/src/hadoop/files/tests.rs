@@ -22,7 +22,7 @@ impl Place {
     fn code(&self, words: &str) -> u8 {
         let words = words.replace('~', &self.0.path().display().to_string());
         let words: Vec<&str> = words.split(' ').collect();
-        run(&self.site(), &words).unwrap_or_else(|failure| failure.exit() as u8)
+        run(self.site(), &words).unwrap_or_else(|failure| failure.exit() as u8)
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
@@ -48,6 +48,37 @@ fn files_go_in_and_out_unchanged_and_are_not_overwritten() {
     assert_eq!(place.code("-getmerge -nl /x/y ~/all"), 0);
     assert_eq!(std::fs::read(place.path("all")).expect("there"), b"two\n\ntwo\n\n");
     assert_eq!(place.code("-put ~/none /x"), 1);
+}
+
+#[test]
+fn copies_keep_times_and_permissions_where_that_is_asked_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    std::fs::write(place.path("a"), "one\n").expect("a file");
+    std::fs::set_permissions(place.path("a"), std::fs::Permissions::from_mode(0o640)).expect("a mode");
+    std::fs::File::open(place.path("a")).and_then(|file| file.set_modified(long_ago)).expect("a time");
+    let of = |name: &str| {
+        let metadata = std::fs::metadata(place.path(name)).expect("there");
+        (metadata.modified().expect("a time") == long_ago, metadata.permissions().mode() & 0o777 == 0o640)
+    };
+    assert_eq!(place.code("-mkdir -p /x"), 0);
+    assert_eq!(place.code("-put -p ~/a /x/kept"), 0);
+    assert_eq!(of("fs/x/kept"), (true, true));
+    assert_eq!(place.code("-put ~/a /x/new"), 0);
+    assert!(!of("fs/x/new").0);
+    assert_eq!(place.code("-get -p /x/kept ~/back"), 0);
+    assert_eq!(of("back"), (true, true));
+    assert_eq!(place.code("-get -crc /x/kept ~/other"), 2, "there are no checksums");
+}
+
+#[test]
+fn generic_options_stand_before_the_verb() {
+    let place = Place::new();
+    std::fs::write(place.path("a"), "one\n").expect("a file");
+    assert_eq!(place.code("-D fs.defaultFS=file:/// -D any=thing -cat ~/a"), 0);
+    assert_eq!(place.code("-cat ~/a"), 1, "it is not in the directory");
+    assert_eq!(place.code("-files ~/a -ls /"), 2);
 }
 
 #[test]

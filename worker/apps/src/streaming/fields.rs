@@ -54,10 +54,9 @@ pub(super) enum KeyFields {
 }
 
 impl KeyFields {
-    /// Whether the job's properties choose fields.
+    /// Whether the job names this partitioner. As in Hadoop, its options alone mean nothing: the whole key counts then.
     pub(super) fn are_asked_for(properties: &Properties) -> bool {
-        properties.first(&[OPTIONS[0], OPTIONS[1], N_FIELDS]).is_some()
-            || properties.first(&CLASS).is_some_and(|(_, class)| class.ends_with("KeyFieldBasedPartitioner"))
+        properties.first(&CLASS).is_some_and(|(_, class)| class.ends_with("KeyFieldBasedPartitioner"))
     }
 
     /// Reads the fields.
@@ -123,7 +122,9 @@ mod tests {
         assert_eq!(of("-k9").partition(b"a.b", 1000), 0);
         assert!(KeyFields::of(&properties(&[(OPTIONS[0], "-k0")])).is_err());
         assert!(KeyFields::of(&properties(&[(OPTIONS[0], "2,3")])).is_err());
-        assert!(KeyFields::are_asked_for(&properties(&[(N_FIELDS, "1")])));
+        for alone in [N_FIELDS, OPTIONS[0], OPTIONS[1]] {
+            assert!(!KeyFields::are_asked_for(&properties(&[(alone, "1")])), "{alone}");
+        }
         let class = properties(&[(CLASS[0], "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner")]);
         assert!(KeyFields::are_asked_for(&class));
         assert_eq!(KeyFields::of(&class).expect("good").partition(b"a\tb", 1000), hash(b"a\tb"));
