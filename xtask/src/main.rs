@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that a change must pass, in one command; the other words run one step each.
 //!
-//! The steps run in order, cheapest first, side by side where they do not disturb each other, and the first failure stops
+//! The steps run in order, side by side where they do not disturb each other, and the first failure stops
 //! the run. All of them use the debug build, overflow checks and debug assertions on, in `cargo`'s own target directory;
 //! `release` looks at the build that people run.
 
@@ -10,6 +10,7 @@ mod changed;
 mod circles;
 mod complain;
 mod dist;
+mod gate;
 mod interop;
 mod licences;
 mod links;
@@ -41,9 +42,9 @@ usage: cargo xtask WORD
   tidy       file headers and sizes, no paths of one machine, links between documents
   arrows     which crate and which module may use which, and that no files need each other in a circle
   licences   the licence of every dependency
+  unit       unit, property and documentation tests
   lint       clippy, warnings denied
   docs       rustdoc, warnings denied
-  unit       unit, property and documentation tests
   cluster    the command's tests, real daemons included
   measuring  tests that measure this machine, one after the other
   lab        real daemons on machines that are network namespaces

@@ -92,6 +92,15 @@ fn command(args: &[&str], env: &[(&str, &str)]) -> Command {
     if is_ci() {
         command.envs(FOR_NEXT_BUILDS);
     }
+    // What cargo told this program of its own package. Some dependencies' builds look at it, and would be made anew by whoever
+    // calls cargo without us, and again by us.
+    let of_package = std::env::vars_os().map(|(name, _)| name).filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    });
+    for name in of_package {
+        command.env_remove(name);
+    }
     command
         .args(args)
         .env(not_permitted::VARIABLE, not_permitted::file())
@@ -124,20 +133,30 @@ pub(crate) fn cargo_output(args: &[&str]) -> Result<Vec<u8>> {
 
 /// Runs `cargo test --locked --no-fail-fast` with `args` and counts.
 pub(crate) fn cargo_test(args: &[&str], env: &[(&str, &str)]) -> (Counts, Result<String>) {
+    cargo_test_built(args, env, &mut || ())
+}
+
+/// The same, which calls `built` whenever a test says something.
+pub(crate) fn cargo_test_built(
+    args: &[&str],
+    env: &[(&str, &str)],
+    built: &mut dyn FnMut(),
+) -> (Counts, Result<String>) {
     let mut all = vec!["test", "--locked", "--no-fail-fast"];
     all.extend(args);
     let mut counts = Counts::default();
-    let result = run_counting(&all, env, &mut counts);
+    let result = run_counting(&all, env, &mut counts, built);
     (counts, result.map(|()| counts.to_string()))
 }
 
-fn run_counting(args: &[&str], env: &[(&str, &str)], counts: &mut Counts) -> Result<()> {
+fn run_counting(args: &[&str], env: &[(&str, &str)], counts: &mut Counts, built: &mut dyn FnMut()) -> Result<()> {
     let said = format!("cargo {}", args.join(" "));
     let mut child = command(args, env).stdout(Stdio::piped()).spawn().with_context(|| format!("start `{said}`"))?;
     let stdout = child.stdout.take().expect("asked for a pipe");
     for line in BufReader::new(stdout).split(b'\n') {
         let line = line.with_context(|| format!("read the output of `{said}`"))?;
         let line = String::from_utf8_lossy(&line);
+        built();
         say(&line);
         if let Some(more) = parse_result_line(&line) {
             *counts += more;

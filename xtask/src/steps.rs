@@ -1,7 +1,7 @@
 //! The steps, what each runs, and the lines around them.
 //!
-//! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
-//! and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
+//! Steps that only read run side by side. So do clippy and the documentation beside the unit tests once those are built: builds
+//! take all cores, these tests one or less, and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
 //! six of them at a time, as they wait more than they compute. Those that measure come after that, one after the other.
 //!
 //! All of it uses the debug build: compiling the other takes as long as a third of the whole run, and what sets it apart is
@@ -15,7 +15,8 @@ pub(crate) use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 
 use crate::changed::Changed;
-use crate::process::{Counts, cargo, cargo_test, say};
+use crate::gate::{Builder, Gate};
+use crate::process::{Counts, cargo, cargo_test, cargo_test_built, say};
 use crate::targets::of_all_code;
 use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, targets, tidy, tools};
 
@@ -121,9 +122,9 @@ impl Step {
         Step::Tidy,
         Step::Arrows,
         Step::Licences,
+        Step::Unit,
         Step::Lint,
         Step::Docs,
-        Step::Unit,
         Step::Cluster,
         Step::Measuring,
         Step::Lab,
@@ -144,7 +145,7 @@ impl Step {
     /// Whether it may run beside the step before it.
     fn beside(&self, before: &Step) -> bool {
         let reads = |step: &Step| matches!(step, Step::Tools | Step::Fmt | Step::Tidy | Step::Arrows | Step::Licences);
-        (reads(self) && reads(before)) || (before, self) == (&Step::Docs, &Step::Unit)
+        (reads(self) && reads(before)) || matches!((before, self), (Step::Unit, Step::Lint) | (Step::Lint, Step::Docs))
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -173,7 +174,8 @@ impl Step {
         }
     }
 
-    fn run(&self) -> (Counts, Result<String>) {
+    /// What is to build first keeps the gate closed for its neighbours until it has.
+    fn run(&self, builder: Option<Builder<'_>>) -> (Counts, Result<String>) {
         match self {
             Step::Tools => (Counts::default(), tools::check()),
             Step::Fmt => checked(cargo(&["fmt", "--all", "--check"], &[]), "rustfmt agrees"),
@@ -183,7 +185,7 @@ impl Step {
             Step::Arrows => (Counts::default(), arrows::check()),
             Step::Licences => (Counts::default(), licences::check()),
             Step::Lint => checked(lint(), "no warnings"),
-            Step::Unit => unit(),
+            Step::Unit => unit(builder),
             Step::Cluster => cluster(),
             Step::Measuring => measuring(),
             Step::Lab => lab(),
@@ -231,9 +233,9 @@ fn docs() -> Result<()> {
 }
 
 /// All tests but the command's integration tests, which drive real processes. Those of the libraries, of the master and the
-/// others run beside each other: each has tests that wait, and tests that compute on one core. The swarm, which computes on one
-/// core for as long as it is given, comes when the others mostly wait.
-fn unit() -> (Counts, Result<String>) {
+/// others run beside each other: each has tests that wait, and tests that compute on one core. The swarm computes on one core for as
+/// long as it is given.
+fn unit(builder: Option<Builder<'_>>) -> (Counts, Result<String>) {
     let packages = match targets::packages() {
         Ok(packages) => packages,
         Err(error) => return (Counts::default(), Err(error)),
@@ -243,11 +245,13 @@ fn unit() -> (Counts, Result<String>) {
     let [of_master, others] = [targets_of_all_code(&of_master), targets_of_all_code(&others)];
     let libraries = of_all_code(&["--lib", "--bins", "--examples", "--", "--skip", SWARM]);
     let swarm = of_all_code(&["--lib", SWARM, "--", "--nocapture"]);
-    beside_each_other(&[
-        &[(&libraries, &[]), (&swarm, &[("HOWDAH_SWARM_SECONDS", SWARM_SECONDS)])],
+    let chains: [&[Selection<'_>]; 4] = [
+        &[(&libraries, &[])],
+        &[(&swarm, &[("HOWDAH_SWARM_SECONDS", SWARM_SECONDS)])],
         &[(&of_master, &[])],
         &[(&others, &[]), (&of_all_code(&["--doc"]), &[])],
-    ])
+    ];
+    beside_each_other(&chains, builder)
 }
 
 /// All code, and of it these targets.
@@ -273,19 +277,22 @@ fn cluster() -> (Counts, Result<String>) {
 /// Runs `cargo test` with each of these selections at the same time; fails with the first that did.
 fn side_by_side(selections: &[&[&str]]) -> (Counts, Result<String>) {
     let chains: Vec<[Selection<'_>; 1]> = selections.iter().map(|&args| [(args, NONE)]).collect();
-    beside_each_other(&chains.iter().map(<[_; 1]>::as_slice).collect::<Vec<_>>())
+    beside_each_other(&chains.iter().map(<[_; 1]>::as_slice).collect::<Vec<_>>(), None)
 }
 
 /// What `cargo test` is given, and its variables.
 type Selection<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
 const NONE: &[(&str, &str)] = &[];
 
-/// Runs each of these in order, until one fails, and all of them at the same time.
-fn beside_each_other(chains: &[&[Selection<'_>]]) -> (Counts, Result<String>) {
-    let chain = |selections: &[Selection<'_>]| {
+/// Runs each of these in order, until one fails, and all of them at the same time. Who waits for the builder goes on when the
+/// first of each have been built.
+fn beside_each_other(chains: &[&[Selection<'_>]], builder: Option<Builder<'_>>) -> (Counts, Result<String>) {
+    let chain = |selections: &[Selection<'_>], mut builder: Option<Builder<'_>>| {
         let mut counts = Counts::default();
         for (args, variables) in selections {
-            let (more, result) = cargo_test(args, variables);
+            let mut built = || builder.iter_mut().for_each(Builder::has_built);
+            let (more, result) = cargo_test_built(args, variables, &mut built);
+            built();
             counts += more;
             if result.is_err() {
                 return (counts, result);
@@ -293,8 +300,12 @@ fn beside_each_other(chains: &[&[Selection<'_>]]) -> (Counts, Result<String>) {
         }
         (counts, Ok(String::new()))
     };
+    let chain = &chain;
     let ended: Vec<(Counts, Result<String>)> = std::thread::scope(|scope| {
-        let running: Vec<_> = chains.iter().map(|selections| scope.spawn(|| chain(selections))).collect();
+        let of_each = chains.iter().map(|_| builder.as_ref().map(Builder::another)).collect::<Vec<_>>();
+        drop(builder);
+        let running: Vec<_> =
+            chains.iter().zip(of_each).map(|(of_it, own)| scope.spawn(move || chain(of_it, own))).collect();
         running.into_iter().map(|one| one.join().expect("steps report, and do not panic")).collect()
     });
     let mut counts = Counts::default();
@@ -469,15 +480,22 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
     }
 }
 
-/// What each step of a group gave, and how long it took.
+/// What each step of a group gave, and how long it took, once it might begin: the unit tests build before their neighbours.
 fn run_group(group: &[Step]) -> Vec<(Counts, Result<String>, Duration)> {
-    let timed = |step: &Step| {
+    let gate = Gate::default();
+    let timed = |step: &Step, builder: Option<Builder<'_>>| {
+        if builder.is_none() {
+            gate.wait();
+        }
         let began = Instant::now();
-        let (counts, result) = step.run();
+        let (counts, result) = step.run(builder);
         (counts, result, began.elapsed())
     };
+    let timed = &timed;
     std::thread::scope(|scope| {
-        let running: Vec<_> = group.iter().map(|step| scope.spawn(move || timed(step))).collect();
+        let builders: Vec<_> = group.iter().map(|step| (*step == Step::Unit).then(|| Builder::of(&gate))).collect();
+        let running: Vec<_> =
+            group.iter().zip(builders).map(|(step, builder)| scope.spawn(move || timed(step, builder))).collect();
         running.into_iter().map(|step| step.join().expect("steps report, and do not panic")).collect()
     })
 }
@@ -498,7 +516,7 @@ mod tests {
             .collect();
         let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
         let alone = ["cluster", "measuring", "lab", "user", "interop"].map(|name| vec![name]);
-        assert_eq!(groups[..3], [reading, vec!["lint"], vec!["docs", "unit"]]);
-        assert_eq!(groups[3..], alone);
+        assert_eq!(groups[..2], [reading, vec!["unit", "lint", "docs"]]);
+        assert_eq!(groups[2..], alone);
     }
 }

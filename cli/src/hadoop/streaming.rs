@@ -75,8 +75,12 @@ enum Format {
     NLine,
 }
 
-/// Runs a streaming job to its end.
-pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
+/// Runs a streaming job to its end. However it fails, the last line but one says so.
+pub(super) async fn run(site: Site, words: &[&str]) -> Ended {
+    stream(site, words).await.inspect_err(|_| log4j::bare(FAILED))
+}
+
+async fn stream(mut site: Site, words: &[&str]) -> Ended {
     if words.iter().any(|word| ["-help", "-info", "--help"].contains(word)) {
         say(format!("Usage: {USAGE}"))?;
         return Ok(0);

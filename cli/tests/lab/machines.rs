@@ -108,7 +108,8 @@ impl Lab {
     /// Writes the file of names that all machines have: which machine has which name.
     fn write_hosts(&self, machine: impl Fn(&'static str) -> &'static str) {
         let hosts: String = MACHINES.iter().map(|name| format!("{} {name}\n", self.address(machine(name)))).collect();
-        self.write("hosts", &format!("127.0.0.1 localhost\n::1 localhost\n{hosts}"));
+        // Debian's installer puts a machine's own name onto 127.0.1.1.
+        self.write("hosts", &format!("127.0.0.1 localhost\n::1 localhost\n127.0.1.1 here\n{hosts}"));
     }
 
     /// Gives a name to another machine, beside its own.

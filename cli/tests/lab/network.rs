@@ -43,7 +43,7 @@ fn a_worker_that_speaks_to_its_master_over_loopback_is_fetched_from_by_others() 
         let [master, worker] = ["master", "worker-lab0"].map(|dir| lab.path(dir).display().to_string());
         lab.daemon("lab0", &["master", "--as-root", "--listen", "0.0.0.0:9001", "--dir", &master]);
         wait_for("the master to listen", || lab.path("master/access.json").exists().then_some(()));
-        let beside = ["worker", "--as-root", "--master", "127.0.0.1:9001", "--name", "lab0", "--dir", &worker];
+        let beside = ["worker", "--as-root", "--master", "here:9001", "--name", "lab0", "--dir", &worker];
         lab.daemon("lab0", &beside);
         lab.workers(&["lab1"]);
         lab.wait_state(&["lab0", "lab1"], "LIVE");

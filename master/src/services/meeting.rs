@@ -72,7 +72,18 @@ pub(super) async fn address(
         let port =
             port.parse().map_err(|_| refuse(format!("HTTP address `{said}`: expected a port after the colon")))?;
         let own = if peer.is_loopback() { own() } else { None };
-        return Ok(SocketAddr::new(own.unwrap_or(peer), port).to_string());
+        if let Some(there) = own.map(|own| SocketAddr::new(own, port).to_string()) {
+            match reached(&there).await {
+                Ok(()) => return Ok(there),
+                // It is of use to this machine, and there may be no other.
+                Err(_) => tracing::warn!(
+                    worker = request.name,
+                    "the worker is on this machine and listens on loopback alone, where workers of other machines could not \
+                     fetch from it\nhelp: give it --master with a name or an address of this machine that others use"
+                ),
+            }
+        }
+        return Ok(SocketAddr::new(peer, port).to_string());
     }
     let parsed: HostPort = said.parse().map_err(|error| refuse(format!("HTTP address {error}")))?;
     if parsed.port.is_none() {
@@ -139,15 +150,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_worker_beside_its_master_is_where_others_get_at_the_machine() {
-        let own = Some("10.0.0.9");
-        assert_eq!(check_on(own, ":50060", false, "127.0.0.1").await.unwrap(), "10.0.0.9:50060");
-        assert_eq!(check_on(own, ":50060", false, "::1").await.unwrap(), "10.0.0.9:50060");
-        assert_eq!(check_on(own, ":50060", false, "10.0.0.3").await.unwrap(), "10.0.0.3:50060", "it is elsewhere");
-        assert_eq!(
-            check_on(own, "127.0.0.1:1", false, "127.0.0.1").await.unwrap(),
-            "127.0.0.1:1",
-            "it serves there alone"
-        );
+        let own = Some("127.0.0.2");
+        let listener = tokio::net::TcpListener::bind("127.0.0.2:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let said = format!(":{port}");
+        for peer in ["127.0.0.1", "127.0.1.1", "::1"] {
+            assert_eq!(check_on(own, &said, false, peer).await.unwrap(), format!("127.0.0.2:{port}"));
+        }
+        let elsewhere = check_on(own, &said, false, "10.0.0.3").await.unwrap();
+        assert_eq!(elsewhere, format!("10.0.0.3:{port}"));
+        drop(listener);
+        let alone = check_on(own, &said, false, "127.0.0.1").await.unwrap();
+        assert_eq!(alone, format!("127.0.0.1:{port}"), "it listens there alone");
     }
 
     #[tokio::test]
