@@ -1,8 +1,9 @@
 //! The steps, what each runs, and the lines around them.
 //!
 //! Steps that only read run side by side. So do clippy and the documentation beside the unit tests once those are built: builds
-//! take all cores, these tests one or less, and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
-//! six of them at a time, as they wait more than they compute. Those that measure come after that, one after the other.
+//! take all cores, these tests one or less, and a test that is slower for it is not a test of speed. The tests over real daemons
+//! run beside the command's other tests: six of them at a time, as they wait more than they compute. Those that measure come
+//! after that, one after the other.
 //!
 //! All of it uses the debug build: compiling the other takes as long as a third of the whole run, and what sets it apart is
 //! speed. `release` looks at it before it is handed on; what howdah may cost is the matter of `howdah bench`.

@@ -24,8 +24,8 @@ done
 exec chroot "$layer/merged" /bin/sh -eu -c "$script"
 "#;
 
-/// Runs a script in a layer that has packages, or other files and folders, in `/package`, in namespaces besides that of mounts, and returns what it
-/// said, to its standard output and then to `/out/said`; `None`, and said, where this machine has no layers or this user may
+/// Runs a script in a layer that has packages, or other files and folders, in `/package`, in namespaces besides that of mounts,
+/// and returns what it said, to its standard output and then to `/out/said`; `None`, and said, where this machine has no layers or this user may
 /// not make them.
 pub(crate) fn run(what: &str, namespaces: &[&str], files: &[&Path], script: &str) -> Option<Output> {
     run_seeing("", what, namespaces, files, script)

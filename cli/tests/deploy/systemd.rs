@@ -31,8 +31,8 @@ exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin container=test SYSTEMD_UNIT_PATH=
     /lib/systemd/systemd --system --unit=test.target --log-target=console --show-status=0
 "#;
 
-/// Starts the machine with what is in `files` in `/package`, and the folders of `seen` where they are, does `before` without systemd and then `steps` with it, and returns
-/// what they said; `None`, and said, where this machine cannot have one.
+/// Starts the machine with what is in `files` in `/package`, and the folders of `seen` where they are, does `before` without
+/// systemd and then `steps` with it, and returns what they said; `None`, and said, where this machine cannot have one.
 pub(crate) fn run(what: &str, files: &[&Path], seen: &str, before: &str, steps: &str) -> Option<Output> {
     if !Path::new("/lib/systemd/systemd").exists() {
         crate::permitted::not_tested(&format!("{what}, as no systemd is installed"));

@@ -91,11 +91,11 @@ fn a_job_whose_input_answers_nobody_says_so_and_can_be_killed_or_waits_for_it() 
     });
 }
 
-/// A submission that goes on beside the test.
-fn beside(lab: &Lab, words: &[&str]) -> Child {
+/// A command at the desk that goes on beside the test.
+fn beside(lab: &Lab, words: &[&str], stdout: Stdio) -> Child {
     let all = [&[env!("CARGO_BIN_EXE_howdah")], words].concat();
     let mut command = lab.command("desk", &all);
-    command.env("HOWDAH_MASTER", "lab0").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("run howdah")
+    command.env("HOWDAH_MASTER", "lab0").stdout(stdout).stderr(Stdio::piped()).spawn().expect("run howdah")
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn the_masters_own_share_holds_up_what_lies_there_and_nothing_else() {
             outputs.iter().map(|output| submitted(&lab, &copies(&mapper, &input, &lab.shared(output)))).collect();
         lab.network_share("lab0").set(Mood::Hangs);
         fs::write(&go, "").expect("let the maps go on");
-        let late = beside(&lab, &copies("cat", &input, &lab.shared("late")));
+        let late = beside(&lab, &copies("cat", &input, &lab.shared("late")), Stdio::null());
         wait_for("all of them to be put in their places", || {
             jobs.iter().all(|job| state(&lab, job) == "COMMITTING").then_some(())
         });
@@ -218,9 +218,7 @@ fn the_doctor_says_which_share_of_its_own_machine_answers_nobody() {
         let lab = started(lab, &["desk"]);
         lab.network_share("desk").set(Mood::Hangs);
         let share = lab.shared("");
-        let all = [env!("CARGO_BIN_EXE_howdah"), "doctor", "--share", &share];
-        let mut command = lab.command("desk", &all);
-        let mut child = command.env("HOWDAH_MASTER", "lab0").stdout(Stdio::piped()).spawn().expect("run the doctor");
+        let mut child = beside(&lab, &["doctor", "--share", &share], Stdio::piped());
         // The kernel lets nobody out of this file system, so that the process itself ends when the server answers; what it found
         // is said before.
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
